@@ -1,0 +1,25 @@
+"""The decorators of the compiled core.
+
+Three kinds of function exist (reasons and measurements in ARCHITECTURE.md):
+
+``inner``
+    called from compiled code only. It has no Python wrapper, so calling it
+    from the interpreter crashes: only ``entry`` functions are public.
+``inline``
+    an ``inner`` that LLVM must inline; for helpers of a few lines.
+``entry``
+    callable from Python and kept in the on-disk cache.
+
+``error_model='numpy'`` drops the zero-division checks, ``nogil`` lets consoles
+run in threads, ``_nrt=False`` removes array reference counting (records and
+buffers are owned by Python and outlive every call).
+"""
+
+from numba import njit
+
+_COMMON = {"error_model": "numpy", "nogil": True, "_nrt": False}
+_BARE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+inner = njit(**_COMMON, **_BARE)
+inline = njit(**_COMMON, **_BARE, forceinline=True)
+entry = njit(**_COMMON, cache=True)
