@@ -1,0 +1,28 @@
+"""pynes_ref: a cycle-accurate NES.
+
+>>> from pynes_ref import Button, Console
+>>> nes = Console("game.nes")
+>>> picture = nes.run_frame(Button.START)
+
+Importing the package costs nothing; the compiled core is loaded with the first
+``Console``.
+"""
+
+from importlib.metadata import PackageNotFoundError, version
+
+try:
+    __version__ = version("pynes-ref")
+except PackageNotFoundError:  # run from a source tree
+    __version__ = "0+unknown"
+
+__all__ = ["Button", "Console", "RomError", "StateError", "__version__"]
+
+_HOMES = {"Button": "buttons", "Console": "console", "RomError": "ines", "StateError": "savestate"}
+
+
+def __getattr__(name):
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -36,13 +36,13 @@ CPU = _section(
         "int_at",       # the boundary check runs when clk > int_at
         "nmi_at",       # cycle at whose end the NMI edge was seen, or NEVER
         "nmi_prev",     # NMI level at the last sample
-        "irq_at",       # cycle at whose end the IRQ line was first seen low, or NEVER
-        "irq_end",      # last cycle at whose end it was still seen low
+        "irq_at",       # cycle at whose end the present assertion of IRQ was first seen, or NEVER
+        "irq_from",     # the assertion before it: first and
+        "irq_last",     # last cycle at whose end it was seen
+        "poll", "masked",  # what the last instruction before a stop polled: cycle, I flag
+        "stop_always",  # 1 = the boundary check runs after every instruction
         "open_bus",     # external data bus
-        "int_bus",      # internal data bus (not driven by DMC DMA)
-        "sampled",      # last cycle whose end has been sampled
-        "frame_start",  # clk when the present frame began
-        "frames",       # calls of run-frame finished
+        "int_bus",      # internal data bus (DMC DMA does not drive it)
     )
 )
 
@@ -73,7 +73,7 @@ AUDIO = _section(
 
 # dma.py writes it; a write of $4014 sets oam_page and oam_pending.
 DMA = _section(
-    *_ints("oam_page", "oam_pending", "in_dmc"),
+    *_ints("oam_page", "oam_pending", "in_dmc", "dmc_wanted"),
 )
 
 # pads.py writes it.
@@ -94,6 +94,10 @@ CART = _section(
         "prg_off", "prg_size", "chr_off", "chr_size", "chr_is_ram",
         "prg_ram_off", "prg_ram_size",
         "irq_line", "a12_watch", "has_audio",
+        "revision",     # of the mapper chip: boards.py
+        "bus_conflict",  # 1 = a register write is ANDed with the ROM byte under it
+        "mirroring",    # soldered or power-on nametable layout: banking.py
+        "a12_low_at",   # M2 falling edges passed when PPU A12 last fell
     ),
     ("reg", I8, (32,)),
     ("cpu_page", I8, (32,)),

@@ -1,0 +1,213 @@
+"""A console with a cartridge in it.
+
+>>> nes = Console("game.nes")
+>>> nes.run_frame(Button.RIGHT)          # uint16[240, 256], (emphasis << 6) | colour
+>>> nes.rgb()                            # uint8[240, 256, 3]
+>>> nes.drain_audio()                    # int16[n], mono, 44 100 Hz
+
+Any number of consoles run side by side, in threads too: compiled code releases
+the GIL and a console shares nothing with another.
+"""
+
+from __future__ import annotations
+
+import copy
+from os import PathLike
+from typing import BinaryIO
+
+import numpy as np
+
+from . import battery, savestate
+from .core import frame as core
+from .core.power import make_console
+from .core.state import NES
+from .ines import Cartridge, load_rom
+from .palette import to_rgb
+from .views import Memory, Registers, read_only
+
+AUDIO_RATE = 44_100
+FRAME_RATE = 60.0988
+CPU_RATE = 1_789_773
+HEIGHT, WIDTH = 240, 256
+
+_CPU = {"a": "a", "x": "x", "y": "y", "s": "s", "p": "p", "pc": "pc", "cycles": "clk", "jammed": "jammed"}
+_PPU = {
+    "ctrl": "ctrl", "mask": "mask", "status": "status", "oam_addr": "oam_addr",
+    "v": "v", "t": "t", "x": "x", "w": "w",
+    "scanline": "scanline", "dot": "dot", "dots": "dots",
+}  # fmt: skip
+
+
+class Console:
+    """An NTSC NES (2A03G, 2C02G) holding one cartridge, at power-on.
+
+    rom: path of an iNES or NES 2.0 file, or its bytes. Raises ``RomError`` (a
+    ``ValueError``) for a file that is not a usable ROM.
+
+    The first ``run_frame`` after power-on runs nothing and returns a black
+    picture and no sound; the second is the first real frame. Replays and
+    recordings count frames that way (abi/ABI.md, "Call 0").
+    """
+
+    def __init__(self, rom: str | PathLike | bytes | Cartridge):
+        self.cartridge = rom if isinstance(rom, Cartridge) else load_rom(rom)
+        self._attach(*make_console(self.cartridge))
+        self._start()
+
+    def _attach(self, mem, nes):
+        self._mem = mem
+        self._nes = nes
+        self._frame = read_only(nes["ppu"]["frame"]).reshape(HEIGHT, WIDTH)
+        self.ram = nes["ram"]
+        """Work RAM, ``uint8[2048]``, live and writable."""
+        self.oam = nes["ppu"]["oam"]
+        """Sprite memory, ``uint8[256]``, live and writable."""
+        self.palette_ram = nes["ppu"]["palette"]
+        """Palette RAM, ``uint8[32]``, live and writable."""
+        self.vram = nes["vram"]
+        """Nametable RAM, ``uint8[4096]``, live: 2 KiB in the console, 2 more on four-screen boards."""
+        self.memory = Memory(self.peek, self._poke)
+        self.cpu = Registers(nes["cpu"], _CPU)
+        self.ppu = Registers(nes["ppu"], _PPU)
+        self.apu = Registers(nes["apu"], _apu_names())
+
+    def _start(self):
+        self._clip_audio = None
+        core.advance(self._nes, self._mem, core.START, 0, 0, 0)
+
+    # Running -------------------------------------------------------------
+
+    def run_frame(self, buttons: int = 0, buttons2: int = 0) -> np.ndarray:
+        """Run one frame with these buttons held; returns ``frame``."""
+        core.advance(self._nes, self._mem, core.FRAMES, 1, _buttons(buttons), _buttons(buttons2))
+        return self._frame
+
+    def run_frames(
+        self, n: int, buttons: int = 0, buttons2: int = 0, render: bool = True, sound: bool = True
+    ) -> np.ndarray:
+        """Run ``n`` frames; returns ``frame``.
+
+        Without ``render`` no pixel is stored, without ``sound`` no sample is
+        kept; the console's state is the same either way.
+        """
+        if n < 0:
+            raise ValueError(f"cannot run {n} frames")
+        ppu, audio = self._nes["ppu"], self._nes["audio"]
+        ppu["render"], audio["enabled"] = bool(render), bool(sound)
+        try:
+            core.advance(self._nes, self._mem, core.FRAMES, n, _buttons(buttons), _buttons(buttons2))
+        finally:
+            ppu["render"], audio["enabled"] = 1, 1
+        return self._frame
+
+    def step_instruction(self) -> int:
+        """Run one instruction (or interrupt sequence); returns the CPU cycles it took, DMA included."""
+        before = int(self._nes["cpu"]["clk"])
+        core.advance(self._nes, self._mem, core.STEP, 1, 0, 0)
+        return int(self._nes["cpu"]["clk"]) - before
+
+    def reset(self) -> None:
+        """Press the Reset button: RAM is kept, the CPU starts again at its reset vector."""
+        core.advance(self._nes, self._mem, core.RESET, 0, 0, 0)
+
+    def power_cycle(self) -> None:
+        """Switch off and on: the state right after construction, but battery RAM is kept."""
+        kept = self.battery_ram.copy()
+        self._mem[: NES.itemsize] = make_console(self.cartridge)[0][: NES.itemsize]
+        self.battery_ram[:] = kept
+        self._start()
+
+    # Looking -------------------------------------------------------------
+
+    @property
+    def frame(self) -> np.ndarray:
+        """The picture, ``uint16[240, 256]``, ``(emphasis << 6) | colour``; a live read-only view."""
+        return self._frame
+
+    def rgb(self, out: np.ndarray | None = None) -> np.ndarray:
+        """The picture in colour, ``uint8[240, 256, 3]``."""
+        return to_rgb(self._frame, out)
+
+    def drain_audio(self) -> np.ndarray:
+        """Samples since the last call, ``int16[n]``, mono, 44 100 Hz. About 734 a frame; 4 096 are kept at most."""
+        audio = self._nes["audio"]
+        count = int(audio["count"])
+        samples = audio["out"][:count].copy()
+        audio["count"] = 0
+        return samples
+
+    def peek(self, addr: int) -> int:
+        """The byte the CPU would read at ``addr``, without side effects."""
+        return int(core.peek(self._nes, self._mem, addr & 0xFFFF))
+
+    def _poke(self, addr, value):
+        core.poke(self._nes, self._mem, addr, value)
+
+    def nametable(self, which: int) -> np.ndarray:
+        """Tiles of a nametable (0 to 3, as the PPU sees it), ``uint8[30, 32]``."""
+        window = 8 + (which & 3)
+        start = int(self._nes["cart"]["ppu_page"][window]) + window * 0x400
+        return self._mem[start : start + 960].reshape(30, 32)
+
+    @property
+    def cycles(self) -> int:
+        """CPU cycles since power-on (8 before the first instruction)."""
+        return int(self._nes["cpu"]["clk"])
+
+    @property
+    def jammed(self) -> bool:
+        """True when a JAM opcode has stopped the CPU; frames then pass without effect."""
+        return bool(self._nes["cpu"]["jammed"])
+
+    # Keeping -------------------------------------------------------------
+
+    def snapshot(self) -> np.ndarray:
+        """The raw state as ``uint8[n]``, for ``restore`` in the same process; fastest, unchecked."""
+        return self._mem[: NES.itemsize].copy()
+
+    def restore(self, snapshot: np.ndarray) -> None:
+        """Put a ``snapshot`` of this ROM back."""
+        self._mem[: NES.itemsize] = snapshot
+
+    def save_state(self, file: BinaryIO | None = None) -> bytes:
+        """The exact state, undrained audio included, as bytes; also written to ``file`` if given."""
+        data = savestate.pack(self._mem[: NES.itemsize], self.cartridge.sha256)
+        if file is not None:
+            file.write(data)
+        return data
+
+    def load_state(self, source: bytes | BinaryIO) -> None:
+        """Restore a ``save_state``. Raises ``StateError`` (and changes nothing) if it is not one of this ROM."""
+        data = source if isinstance(source, bytes | bytearray | memoryview) else source.read()
+        raw = savestate.unpack(data, self.cartridge.sha256)
+        self._mem[: NES.itemsize] = np.frombuffer(raw, dtype=np.uint8)
+
+    def clone(self) -> Console:
+        """An independent console in the same state."""
+        twin = copy.copy(self)
+        mem = self._mem.copy()
+        twin._attach(mem, mem[: NES.itemsize].view(NES)[0])
+        return twin
+
+    @property
+    def battery_ram(self) -> np.ndarray:
+        """RAM that a battery keeps, ``uint8[n]``, live and writable; empty on boards without one."""
+        cart = self._nes["cart"]
+        size = battery.battery_size(self.cartridge)
+        start = int(cart["prg_ram_off"])
+        return self._mem[start : start + size]
+
+    def __repr__(self):
+        return f"<Console {self.cartridge.board} cycle {self.cycles}>"
+
+
+def _buttons(value):
+    value = int(value)
+    if not 0 <= value <= 0xFF:
+        raise ValueError(f"buttons must be a byte, not {value}")
+    return value
+
+
+def _apu_names():
+    fields = NES["apu"].names
+    return {name: name for name in fields if NES["apu"][name].kind == "i"}

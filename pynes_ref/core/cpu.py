@@ -1,0 +1,461 @@
+"""The 6502 of the 2A03: every opcode, every bus cycle.
+
+https://www.nesdev.org/wiki/CPU - ``frame.py`` calls it; it drives everything
+else, because each of its accesses is one cycle of the clock.
+
+Registers and clock live in local variables while ``run_cpu`` runs (2 to 5 ns a
+cycle instead of 41 for record fields). An access costs an addition and two
+comparisons unless ``next_event`` is due or the address is not memory. Opcodes
+are decoded in two steps, addressing mode and then operation, because compile
+time follows the number of inlined accesses.
+
+``bus`` is the byte that the last access left on the data bus.
+"""
+
+import numpy as np
+
+from .events import GO_ON, STOP, arm, boundary, interrupted, slow_read, slow_write
+from .jit import inline, inner
+from .ops import ABS, ABX, ABY, IMM, IMP, IZX, IZY, KIND, MODE, MODIFY, OPER, REL, SPECIAL, STORE, ZP, ZPX, ZPY
+from .state import NEVER
+
+# The value an idle data bus adds to A in ANE ($8B): $FF, as nestest and the
+# recorded reference have it; consoles differ.
+# https://www.nesdev.org/wiki/CPU_unofficial_opcodes
+ANE_MAGIC = 0xFF
+
+
+@inline
+def _read(nes, mem, clk, next_event, int_at, bus, addr):
+    clk += 1
+    ix = nes.cart.cpu_page[addr >> 11] + addr
+    if clk >= next_event or ix < 0:
+        value = slow_read(nes, mem, clk, addr, bus)
+        clk = nes.cpu.clk
+        next_event = nes.cpu.next_event
+        int_at = nes.cpu.int_at
+    else:
+        value = np.int64(mem[ix])
+    return value, clk, next_event, int_at
+
+
+@inline
+def _write(nes, mem, clk, next_event, int_at, addr, value):
+    clk += 1
+    ix = nes.cart.cpu_wpage[addr >> 11] + addr
+    if clk >= next_event or ix < 0:
+        slow_write(nes, mem, clk, addr, value)
+        next_event = nes.cpu.next_event
+        int_at = nes.cpu.int_at
+    else:
+        mem[ix] = value
+    return clk, next_event, int_at
+
+
+@inline
+def _nz(p, value):
+    return (p & 0x7D) | (value & 0x80) | (np.int64(value == 0) << 1)
+
+
+@inline
+def _adc(a, p, value):
+    total = a + value + (p & 1)
+    overflow = (~(a ^ value) & (a ^ total) & 0x80) >> 1
+    return total & 0xFF, _nz((p & 0xBE) | (total >> 8) | overflow, total & 0xFF)
+
+
+@inline
+def _compare(p, reg, value):
+    return _nz((p & 0xFE) | np.int64(reg >= value), (reg - value) & 0xFF)
+
+
+@inline
+def _shift(kind, p, value):
+    """ASL, LSR, ROL, ROR (0 to 3): returns result and P."""
+    if kind == 0 or kind == 2:
+        out = value >> 7
+        result = (value << 1) & 0xFF
+        if kind == 2:
+            result |= p & 1
+    else:
+        out = value & 1
+        result = value >> 1
+        if kind == 3:
+            result |= (p & 1) << 7
+    return result, _nz((p & 0xFE) | out, result)
+
+
+@inner
+def _operate(oper, a, x, y, s, p, value):
+    """The instructions that only read: returns A, X, Y, S, P. Numbered as ops.READS."""
+    if oper == 0:  # LDA
+        a = value
+        p = _nz(p, a)
+    elif oper == 1:  # LDX
+        x = value
+        p = _nz(p, x)
+    elif oper == 2:  # LDY
+        y = value
+        p = _nz(p, y)
+    elif oper == 3:  # LAX
+        a = value
+        x = value
+        p = _nz(p, a)
+    elif oper == 4:  # ADC
+        a, p = _adc(a, p, value)
+    elif oper == 5:  # SBC
+        a, p = _adc(a, p, value ^ 0xFF)
+    elif oper == 6:  # AND
+        a &= value
+        p = _nz(p, a)
+    elif oper == 7:  # ORA
+        a |= value
+        p = _nz(p, a)
+    elif oper == 8:  # EOR
+        a ^= value
+        p = _nz(p, a)
+    elif oper == 9:  # CMP
+        p = _compare(p, a, value)
+    elif oper == 10:  # CPX
+        p = _compare(p, x, value)
+    elif oper == 11:  # CPY
+        p = _compare(p, y, value)
+    elif oper == 12:  # BIT
+        p = (p & 0x3D) | (value & 0xC0) | (np.int64((a & value) == 0) << 1)
+    elif oper == 13:  # NOP
+        pass
+    elif oper == 14:  # ANC
+        a &= value
+        p = _nz((p & 0xFE) | (a >> 7), a)
+    elif oper == 15:  # ALR
+        a, p = _shift(1, p, a & value)
+    elif oper == 16:  # ARR
+        a = ((a & value) >> 1) | ((p & 1) << 7)
+        p = _nz((p & 0xBE) | (a >> 6 & 1) | ((a ^ (a << 1)) & 0x40), a)
+    elif oper == 17:  # ANE
+        a = (a | ANE_MAGIC) & x & value
+        p = _nz(p, a)
+    elif oper == 18:  # LXA
+        a = value
+        x = value
+        p = _nz(p, a)
+    elif oper == 19:  # SBX
+        x &= a
+        p = _compare(p, x, value)
+        x = (x - value) & 0xFF
+    else:  # LAS
+        s &= value
+        a = s
+        x = s
+        p = _nz(p, a)
+    return a, x, y, s, p
+
+
+@inner
+def _modify(oper, a, p, value):
+    """The read-modify-write instructions: returns the new byte, A, P. Numbered as ops.MODIFIES."""
+    if oper < 4:  # ASL LSR ROL ROR
+        value, p = _shift(oper, p, value)
+    elif oper == 4:  # INC
+        value = (value + 1) & 0xFF
+        p = _nz(p, value)
+    elif oper == 5:  # DEC
+        value = (value - 1) & 0xFF
+        p = _nz(p, value)
+    elif oper == 6:  # SLO
+        value, p = _shift(0, p, value)
+        a |= value
+        p = _nz(p, a)
+    elif oper == 7:  # RLA
+        value, p = _shift(2, p, value)
+        a &= value
+        p = _nz(p, a)
+    elif oper == 8:  # SRE
+        value, p = _shift(1, p, value)
+        a ^= value
+        p = _nz(p, a)
+    elif oper == 9:  # RRA
+        value, p = _shift(3, p, value)
+        a, p = _adc(a, p, value)
+    elif oper == 10:  # DCP
+        value = (value - 1) & 0xFF
+        p = _compare(p, a, value)
+    else:  # ISC
+        value = (value + 1) & 0xFF
+        a, p = _adc(a, p, value ^ 0xFF)
+    return value, a, p
+
+
+@inner
+def _implied(oper, a, x, y, s, p):
+    """The instructions without an operand: returns A, X, Y, S, P. Numbered as ops.IMPLIED."""
+    if oper == 0:  # CLC
+        p &= 0xFE
+    elif oper == 1:  # SEC
+        p |= 0x01
+    elif oper == 2:  # CLI
+        p &= 0xFB
+    elif oper == 3:  # SEI
+        p |= 0x04
+    elif oper == 4:  # CLV
+        p &= 0xBF
+    elif oper == 5:  # CLD
+        p &= 0xF7
+    elif oper == 6:  # SED
+        p |= 0x08
+    elif oper == 7:  # TAX
+        x = a
+        p = _nz(p, x)
+    elif oper == 8:  # TAY
+        y = a
+        p = _nz(p, y)
+    elif oper == 9:  # TXA
+        a = x
+        p = _nz(p, a)
+    elif oper == 10:  # TYA
+        a = y
+        p = _nz(p, a)
+    elif oper == 11:  # TSX
+        x = s
+        p = _nz(p, x)
+    elif oper == 12:  # TXS
+        s = x
+    elif oper == 13:  # INX
+        x = (x + 1) & 0xFF
+        p = _nz(p, x)
+    elif oper == 14:  # INY
+        y = (y + 1) & 0xFF
+        p = _nz(p, y)
+    elif oper == 15:  # DEX
+        x = (x - 1) & 0xFF
+        p = _nz(p, x)
+    elif oper == 16:  # DEY
+        y = (y - 1) & 0xFF
+        p = _nz(p, y)
+    elif oper >= 18:  # ASL LSR ROL ROR
+        a, p = _shift(oper - 18, p, a)
+    return a, x, y, s, p
+
+
+@inner
+def run_cpu(nes, mem):
+    """Run instructions until a frame has ended (``ppu.frame_done``), the CPU jams, or after one with ``stop_always``."""
+    cpu = nes.cpu
+    a, x, y, s, p, pc = cpu.a, cpu.x, cpu.y, cpu.s, cpu.p, cpu.pc
+    clk = cpu.clk
+    bus = cpu.open_bus
+    arm(nes, clk)
+    next_event, int_at = cpu.next_event, cpu.int_at
+    service = interrupted(nes, cpu.poll, cpu.masked)
+    cpu.poll = -1
+
+    while True:
+        masked = p & 4
+        if service:
+            op = 0
+            bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, pc)
+        else:
+            op, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, pc)
+            bus = op
+            pc = (pc + 1) & 0xFFFF
+        # Every instruction reads the byte after its opcode, needed or not.
+        nxt, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, pc)
+        bus = nxt
+        mode = np.int64(MODE[op])
+        oper = np.int64(OPER[op])
+        poll_back = 1
+
+        if mode == IMP:
+            a, x, y, s, p = _implied(oper, a, x, y, s, p)
+        elif mode == IMM:
+            pc = (pc + 1) & 0xFFFF
+            a, x, y, s, p = _operate(oper, a, x, y, s, p, nxt)
+        elif mode == REL:
+            pc = (pc + 1) & 0xFFFF
+            flag = 0x80
+            if oper == 2 or oper == 3:
+                flag = 0x40
+            elif oper == 4 or oper == 5:
+                flag = 0x01
+            elif oper >= 6:
+                flag = 0x02
+            if ((p & flag) != 0) == ((oper & 1) != 0):
+                bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, pc)
+                target = (pc + (nxt ^ 0x80) - 0x80) & 0xFFFF
+                # A taken branch polls before its second cycle and, if it
+                # crosses a page, before its fourth; never before its third.
+                if (target ^ pc) & 0xFF00:
+                    fix = (pc & 0xFF00) | (target & 0xFF)
+                    bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, fix)
+                else:
+                    poll_back = 2
+                pc = target
+        elif mode == SPECIAL:
+            if oper == 0:  # BRK, and the interrupt sequence
+                if service == 0:
+                    pc = (pc + 1) & 0xFFFF
+                value = pc >> 8
+                for step in range(3):
+                    if step == 1:
+                        value = pc & 0xFF
+                    elif step == 2:
+                        value = p | 0x30 if service == 0 else (p & 0xEF) | 0x20
+                    clk, next_event, int_at = _write(nes, mem, clk, next_event, int_at, 0x100 | s, value)
+                    s = (s - 1) & 0xFF
+                bus = value
+                p |= 4
+                # The vector is chosen when P has been pushed: an NMI seen by
+                # then takes over a BRK or an IRQ.
+                vector = 0xFFFE
+                if clk > cpu.nmi_at:
+                    vector = 0xFFFA
+                    cpu.nmi_at = NEVER
+                bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, vector)
+                pc = bus
+                bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, vector + 1)
+                pc |= bus << 8
+                # No poll: one instruction of the handler always runs.
+                poll_back = NEVER
+                cpu.clk = clk
+                arm(nes, clk)
+                next_event, int_at = cpu.next_event, cpu.int_at
+            elif oper == 1:  # JSR
+                pc = (pc + 1) & 0xFFFF
+                bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, 0x100 | s)
+                bus = pc >> 8
+                clk, next_event, int_at = _write(nes, mem, clk, next_event, int_at, 0x100 | s, bus)
+                s = (s - 1) & 0xFF
+                bus = pc & 0xFF
+                clk, next_event, int_at = _write(nes, mem, clk, next_event, int_at, 0x100 | s, bus)
+                s = (s - 1) & 0xFF
+                bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, pc)
+                pc = nxt | (bus << 8)
+            elif oper == 4 or oper == 6:  # PHP PHA
+                bus = p | 0x30 if oper == 4 else a
+                clk, next_event, int_at = _write(nes, mem, clk, next_event, int_at, 0x100 | s, bus)
+                s = (s - 1) & 0xFF
+            elif oper == 8:  # JMP absolute
+                pc = (pc + 1) & 0xFFFF
+                bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, pc)
+                pc = nxt | (bus << 8)
+            elif oper == 9:  # JMP indirect
+                pc = (pc + 1) & 0xFFFF
+                bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, pc)
+                pointer = nxt | (bus << 8)
+                bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, pointer)
+                pc = bus
+                pointer = (pointer & 0xFF00) | ((pointer + 1) & 0xFF)
+                bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, pointer)
+                pc |= bus << 8
+            elif oper == 10:  # JAM
+                cpu.jammed = 1
+                break
+            else:  # RTI RTS PLP PLA: pull one, two or three bytes
+                bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, 0x100 | s)
+                if oper != 3:
+                    s = (s + 1) & 0xFF
+                    bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, 0x100 | s)
+                    if oper == 7:  # PLA
+                        a = bus
+                        p = _nz(p, a)
+                    else:
+                        p = (bus & 0xCF) | 0x20
+                        if oper == 2:  # RTI polls with the flag it has pulled
+                            masked = p & 4
+                if oper < 4:  # RTI RTS
+                    s = (s + 1) & 0xFF
+                    bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, 0x100 | s)
+                    pc = bus
+                    s = (s + 1) & 0xFF
+                    bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, 0x100 | s)
+                    pc |= bus << 8
+                    if oper == 3:  # RTS
+                        bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, pc)
+                        pc = (pc + 1) & 0xFFFF
+        else:
+            kind = np.int64(KIND[op])
+            pc = (pc + 1) & 0xFFFF
+            addr = nxt
+            base = nxt
+            before = clk
+            if mode != ZP:
+                if mode == ABS or mode == ABX or mode == ABY:
+                    bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, pc)
+                    pc = (pc + 1) & 0xFFFF
+                    base = nxt | (bus << 8)
+                elif mode == IZY:
+                    bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, nxt)
+                    base = bus
+                    pointer = (nxt + 1) & 0xFF
+                    bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, pointer)
+                    base |= bus << 8
+                else:  # ZPX ZPY IZX: the unindexed address is read while the index is added
+                    bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, nxt)
+                    addr = (nxt + (y if mode == ZPY else x)) & 0xFF
+                    if mode == IZX:
+                        pointer = addr
+                        bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, pointer)
+                        addr = bus
+                        pointer = (pointer + 1) & 0xFF
+                        bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, pointer)
+                        addr |= bus << 8
+                if mode == ABS:
+                    addr = base
+                elif mode == ABX or mode == ABY or mode == IZY:
+                    addr = (base + (x if mode == ABX else y)) & 0xFFFF
+                    # The high byte is mended one cycle later; only a read
+                    # that needs no mending skips that cycle.
+                    if kind != 0 or (addr ^ base) & 0xFF00:
+                        unfixed = (base & 0xFF00) | (addr & 0xFF)
+                        before = clk
+                        bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, unfixed)
+
+            if kind == STORE:
+                if oper == 0:  # STA
+                    bus = a
+                elif oper == 1:  # STX
+                    bus = x
+                elif oper == 2:  # STY
+                    bus = y
+                elif oper == 3:  # SAX
+                    bus = a & x
+                else:
+                    # SHA SHX SHY SHS: the register goes through the bus with
+                    # the high byte of the base plus one; a DMA in the cycle
+                    # before lets that byte go, and a page crossing puts the
+                    # same AND on the address.
+                    value = y
+                    if oper == 4:
+                        value = a & x
+                    elif oper == 5:
+                        value = x
+                    elif oper == 7:
+                        value = a & x
+                        s = value
+                    bus = value & ((base >> 8) + 1)
+                    if (addr ^ base) & 0xFF00:
+                        addr = (addr & 0xFF) | ((addr & (value << 8)) & 0xFF00)
+                    if clk - before > 1:
+                        bus = value
+                clk, next_event, int_at = _write(nes, mem, clk, next_event, int_at, addr, bus)
+            else:
+                bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, addr)
+                if kind == MODIFY:
+                    clk, next_event, int_at = _write(nes, mem, clk, next_event, int_at, addr, bus)
+                    bus, a, p = _modify(oper, a, p, bus)
+                    clk, next_event, int_at = _write(nes, mem, clk, next_event, int_at, addr, bus)
+                else:
+                    a, x, y, s, p = _operate(oper, a, x, y, s, p, bus)
+
+        service = 0
+        if clk > int_at:
+            verdict = boundary(nes, mem, clk, clk - poll_back, masked)
+            next_event, int_at = cpu.next_event, cpu.int_at
+            if verdict == STOP:
+                break
+            service = np.int64(verdict != GO_ON)
+
+    cpu.a, cpu.x, cpu.y, cpu.s, cpu.p, cpu.pc = a, x, y, s, p, pc
+    cpu.clk = clk
+    cpu.open_bus = bus
+    cpu.int_bus = bus

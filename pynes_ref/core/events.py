@@ -1,0 +1,137 @@
+"""What a CPU access does when it is more than a memory access.
+
+``cpu`` calls ``slow_read`` and ``slow_write`` when an address is not plain
+memory or when ``next_event`` is due, ``boundary`` when an instruction ends
+after ``int_at``. All the CPU passes is the cycle, the address and the byte its
+last access left on the bus.
+"""
+
+import numpy as np
+
+from .apu import apu_next_event, apu_run
+from .bus import bus_read, bus_write
+from .clock import cycle_end, sample
+from .dma import dma_on_write, dma_pending, dma_run
+from .jit import inner
+from .mappers.dispatch import mapper_irq_quiet
+from .ppu import ppu_next_frame_dot, ppu_next_nmi_dot, ppu_run
+
+# The boundary check starts this many cycles before a frame can end.
+FRAME_MARGIN = 3
+
+GO_ON, INTERRUPT, STOP = range(3)
+
+
+@inner
+def arm(nes, clk):
+    """Set ``next_event`` and ``int_at`` after anything that may have moved them.
+
+    ``next_event`` is the first cycle before whose access the end of the cycle
+    before must have been sampled. ``int_at``: instructions that end in a later
+    cycle have something to look at; -1 makes every one look.
+    """
+    cpu = nes.cpu
+    # Dot number d has run by the end of cycle d // 3.
+    event = ppu_next_nmi_dot(nes) // 3 + 1
+    when = apu_next_event(nes) + 1
+    if when < event:
+        event = when
+    if nes.cart.a12_watch:
+        # The filter lets at most one A12 rise through in three M2 cycles.
+        when = clk + 1 + 3 * mapper_irq_quiet(nes)
+        if when < event:
+            event = when
+    if dma_pending(nes, clk + 1):
+        event = clk + 1
+    frame = ppu_next_frame_dot(nes) // 3 - FRAME_MARGIN
+    int_at = cpu.nmi_at
+    if cpu.irq_at < int_at:
+        int_at = cpu.irq_at
+    if clk >= frame or cpu.irq_last >= clk - 1 or cpu.stop_always or nes.ppu.frame_done:
+        int_at = -1
+    elif frame < event:
+        event = frame
+    if event <= clk:
+        event = clk + 1
+    cpu.next_event = event
+    cpu.int_at = int_at
+
+
+@inner
+def slow_read(nes, mem, clk, addr, bus):
+    """Read ``addr`` in cycle ``clk`` or, after DMA, in a later one (then ``cpu.clk``)."""
+    cpu = nes.cpu
+    cpu.open_bus = bus
+    cpu.int_bus = bus
+    if clk >= cpu.next_event:
+        cycle_end(nes, mem, clk - 1)
+        if dma_pending(nes, clk):
+            clk = dma_run(nes, mem, clk, addr)
+    cpu.clk = clk
+    ix = nes.cart.cpu_page[addr >> 11] + addr
+    if ix >= 0:
+        value = np.int64(mem[ix])
+    elif addr < 0x4000:
+        ppu_run(nes, mem, 3 * clk + 1)
+        value = bus_read(nes, mem, addr)
+        ppu_run(nes, mem, 3 * clk + 2)
+        sample(nes, clk)
+    else:
+        if addr == 0x4015:
+            apu_run(nes, mem, clk)
+        value = bus_read(nes, mem, addr)
+        if addr == 0x4015:
+            sample(nes, clk)
+    arm(nes, clk)
+    return value
+
+
+@inner
+def slow_write(nes, mem, clk, addr, value):
+    """Write ``value`` to ``addr`` in cycle ``clk``."""
+    cpu = nes.cpu
+    if clk >= cpu.next_event:
+        cycle_end(nes, mem, clk - 1)
+        dma_on_write(nes, clk)
+    cpu.clk = clk
+    if nes.cart.cpu_wpage[addr >> 11] + addr >= 0:
+        bus_write(nes, mem, addr, value)
+    elif 0x4000 <= addr < 0x4020:
+        apu_run(nes, mem, clk)
+        bus_write(nes, mem, addr, value)
+        sample(nes, clk)
+    else:
+        ppu_run(nes, mem, 3 * clk + 1)
+        bus_write(nes, mem, addr, value)
+        ppu_run(nes, mem, 3 * clk + 2)
+        sample(nes, clk)
+    arm(nes, clk)
+
+
+@inner
+def interrupted(nes, poll, masked):
+    """1 when an instruction that polled at the end of cycle ``poll`` is followed by an interrupt.
+
+    ``poll`` is -1 when nothing was polled, ``masked`` the I flag it polled with.
+    """
+    cpu = nes.cpu
+    if poll >= cpu.nmi_at:
+        return 1
+    if masked == 0 and (poll >= cpu.irq_at or cpu.irq_from <= poll <= cpu.irq_last):
+        return 1
+    return 0
+
+
+@inner
+def boundary(nes, mem, clk, poll, masked):
+    """Decide what follows an instruction that ended in cycle ``clk``: GO_ON, INTERRUPT or STOP."""
+    cpu = nes.cpu
+    if clk >= ppu_next_frame_dot(nes) // 3 - FRAME_MARGIN:
+        cycle_end(nes, mem, clk)
+    cpu.clk = clk
+    arm(nes, clk)
+    if nes.ppu.frame_done or cpu.stop_always:
+        cpu.poll = poll
+        cpu.masked = masked
+        return STOP
+    return interrupted(nes, poll, masked)

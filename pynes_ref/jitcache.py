@@ -1,0 +1,94 @@
+"""Where compiled code is kept between runs.
+
+Numba's own cache notices an edit only in the file that holds an entry point,
+not in the files it calls. So each build of the core has a folder of its own,
+named by a hash of every core source, of the versions that shape the machine
+code and of Numba's settings; a stale folder is never looked at again, and the
+oldest are removed.
+"""
+
+import hashlib
+import os
+import platform
+import sys
+import tempfile
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+CORE = Path(__file__).parent / "core"
+KEEP = 4
+ENVIRONMENT = "PYNES_REF_CACHE"
+_SETTINGS = ("NUMBA_OPT", "NUMBA_BOUNDSCHECK", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_ENABLE_AVX",
+             "NUMBA_LOOP_VECTORIZE", "NUMBA_SLP_VECTORIZE", "NUMBA_DEBUGINFO", "NUMBA_DISABLE_JIT")
+
+
+def core_sources():
+    """The source files of the compiled core, sorted by path."""
+    return sorted(CORE.rglob("*.py"))
+
+
+@cache
+def source_hash():
+    """Hex SHA-256 of all core sources with their names: the identity of this build of the console."""
+    digest = hashlib.sha256()
+    for path in core_sources():
+        digest.update(path.relative_to(CORE).as_posix().encode() + b"\0")
+        digest.update(path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def build_key():
+    """Hex hash of everything that decides the machine code of the core."""
+    parts = [source_hash(), sys.version, platform.machine()]
+    parts += [version(name) for name in ("numba", "llvmlite", "numpy")]
+    parts += [f"{name}={os.environ.get(name, '')}" for name in _SETTINGS]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20]
+
+
+def cache_root():
+    """The folder that holds all builds: ``PYNES_REF_CACHE``, else the user's cache folder."""
+    chosen = os.environ.get(ENVIRONMENT)
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "pynes_ref"
+
+
+@cache
+def cache_folder():
+    """This build's cache folder, made and checked to be writable; None when there is none."""
+    try:
+        folder = cache_root() / build_key()
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except (OSError, RuntimeError):
+        return None
+    _prune(folder)
+    return folder
+
+
+def _prune(present):
+    """Remove all but the newest builds; another process may do the same."""
+    import shutil
+
+    try:
+        os.utime(present)
+        builds = sorted((p for p in present.parent.iterdir() if p.is_dir()), key=lambda p: p.stat().st_mtime)
+    except OSError:
+        return
+    for old in builds[:-KEEP]:
+        if old != present:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def is_warm():
+    """True when this build has compiled code in its cache folder."""
+    folder = cache_folder()
+    return folder is not None and any(folder.rglob("*.nbi"))
