@@ -8,13 +8,13 @@ them, and the reset line do.
 import numpy as np
 
 from ..jit import inner
-from ..state import NEVER
 from .boards import AXROM, CNROM, MMC1, MMC3, MMC6, UXROM
 from .m000_nrom import nrom_power
 from .m001_mmc1 import mmc1_power, mmc1_write
 from .m002_uxrom import uxrom_power, uxrom_write
 from .m003_cnrom import cnrom_write
 from .m004_mmc3 import (
+    QUIET,
     mmc3_a12_fall,
     mmc3_a12_rise,
     mmc3_irq_quiet,
@@ -77,7 +77,7 @@ def mapper_irq_quiet(nes):
     """Filtered A12 rises (at most one in three M2 cycles) that certainly leave irq_line alone."""
     if nes.cart.board == MMC3:
         return mmc3_irq_quiet(nes)
-    return NEVER
+    return QUIET
 
 
 @inner

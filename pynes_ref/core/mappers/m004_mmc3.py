@@ -26,7 +26,6 @@ CPU writes, the PPU on edges of A12.
 import numpy as np
 
 from ..jit import inner
-from ..state import NEVER
 from .banking import FOUR_SCREEN, HORIZONTAL, NO_PAGE, VERTICAL, set_chr_1, set_nametables, set_prg_8, set_prg_ram
 from .boards import MMC3_MC_ACC, MMC3_NEC, MMC3_SHARP, MMC6
 
@@ -34,6 +33,7 @@ from .boards import MMC3_MC_ACC, MMC3_NEC, MMC3_SHARP, MMC6
 SELECT, PROTECT, LATCH, COUNTER, RELOAD, ENABLED, PULSES = range(8, 15)
 
 FILTER = 3
+QUIET = 1 << 40  # more clocks than will ever come, small enough to be multiplied
 
 # MMC6 $A001: each half of its 1 KiB has a read and a write enable, lower half in bits 5-4.
 MMC6_RAM_ON = 0x20
@@ -179,11 +179,11 @@ def mmc3_irq_quiet(nes):
     cart = nes.cart
     reg = cart.reg
     if cart.irq_line or not reg[ENABLED]:
-        return NEVER
+        return QUIET
     counter = reg[COUNTER]
     if counter != 0 and not reg[RELOAD]:
         return counter - 1
     latch = reg[LATCH]
     if latch == 0 and not reg[RELOAD] and (cart.revision == MMC3_NEC or cart.revision == MMC6):
-        return NEVER
+        return QUIET
     return latch
