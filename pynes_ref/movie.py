@@ -52,8 +52,8 @@ class Movie:
     def keys(self, frames: int) -> bytes:
         """Buttons of frames 0 to ``frames - 1``, one byte each."""
         out = bytearray(frames)
-        ends = [*(frame for frame, _ in self.events[1:]), frames]
-        for (start, held), end in zip(self.events, ends, strict=True):
+        ends = [*self._frames[1:], frames]  # type: ignore[attr-defined]
+        for (start, held), end in zip(self.events, ends):
             if start < frames and held:
                 stop = min(end, frames)
                 out[start:stop] = bytes([held]) * (stop - start)

@@ -40,10 +40,15 @@ class Spectrogram(NamedTuple):
 
 
 class Score(NamedTuple):
-    """Mean over the counted frames, and every frame's score (NaN where both were silent)."""
+    """Mean over the counted frames, and every frame's score (NaN where both were silent).
+
+    ``ref`` and ``cand`` are the spectrograms where they had to be made: not when both tracks are the same.
+    """
 
     mean: float
     frames: NDArray[np.float64]
+    ref: Spectrogram | None = None
+    cand: Spectrogram | None = None
 
 
 class _Analysis(NamedTuple):
@@ -186,7 +191,8 @@ def score(ref: NDArray[np.int16], cand: NDArray[np.int16], rate: int, tau: float
     frames = sigmoid(away, tau)
     frames[null != cand_null] = 0.0
     frames[silent & cand_silent] = np.nan
-    return _mean(frames)
+    result = _mean(frames)
+    return result and result._replace(ref=ours, cand=theirs)
 
 
 def sigmoid(away: NDArray[np.float64], tau: float) -> NDArray[np.float64]:

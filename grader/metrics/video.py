@@ -18,6 +18,8 @@ gives the same bits; scores are float64.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -121,6 +123,14 @@ def _compare(luma, identity, ref, cand):
     return min(max(total / _BLOCKS, _ZERO), _ONE), differing, np.float32(mae / 61440.0), flat_r, flat_c
 
 
+@njit(cache=True, error_model="numpy", nogil=True)
+def _differ(identity, before, now):
+    for i in range(61440):
+        if before[i] != now[i] and identity[np.int64(before[i]) & 511] != identity[np.int64(now[i]) & 511]:
+            return True
+    return False
+
+
 def compare(palette: Palette, ref: NDArray[np.uint16], cand: NDArray[np.uint16]) -> tuple[float, int, float]:
     """``(d, differing pixels, mean absolute luma error)`` of one frame, blank gate included.
 
@@ -144,6 +154,11 @@ def change(palette: Palette, before: NDArray[np.uint16], now: NDArray[np.uint16]
         return None
     d, differing, _, _, _ = _compare(palette.luma, palette.identity, before, now)
     return float(d) if differing else None
+
+
+def differ(palette: Palette, before: NDArray[np.uint16], now: NDArray[np.uint16]) -> bool:
+    """Does any pixel's colour differ?"""
+    return bool(_differ(palette.identity, before.reshape(-1), now.reshape(-1)))
 
 
 def threshold(changes: NDArray[np.float32] | list[float]) -> float:
@@ -183,7 +198,7 @@ def collapsed(defects: NDArray[np.float32] | list[float], starts_run: list[bool]
     if not values.size:
         return 1.0
     edges = [i for i, new in enumerate(starts_run) if new or i == 0] + [values.size]
-    means = [_ordered_mean(values[a:b]) for a, b in zip(edges, edges[1:], strict=False)]
+    means = [_ordered_mean(values[a:b]) for a, b in pairwise(edges)]
     return _ordered_mean(np.array(means))
 
 

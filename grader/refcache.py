@@ -1,0 +1,198 @@
+"""The reference cache: what a reference showed and played, once for all candidates.
+
+Files are ``.refcache`` version 1 (``abi.recorded``). One counts only when magic, version, all three hashes and
+the frame count match; anything else is recorded again. Files appear whole or not at all (temporary file, fsync,
+rename), so that two graders may work on one cache; both write the same bytes.
+
+Names carry a hash of the key: caches of several references and corpora live in one folder side by side. A corpus
+may also bring its own under ``reference-cache/<id>.refcache``; those are read and never written here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import struct
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from abi.candidate import PIXEL_MASK, PIXELS, CandidateError, EmulatorError, boot, drain, load, start
+from abi.loader import Case as CaseKey
+from abi.loader import Emulator
+from abi.recorded import MAGIC, VERSION, Header, Recording, RecordingError
+from grader.manifest import Case
+from grader.metrics import audio as audio_metric
+from grader.metrics import video as video_metric
+from grader.pictures import palette
+
+if TYPE_CHECKING:
+    from abi.candidate import Candidate
+
+LEVEL = 3  # zstd
+
+
+def default_folder() -> Path:
+    """Where caches go: ``PYNES_REF_CACHE``, else the user's cache folder."""
+    given = os.environ.get("PYNES_REF_CACHE")
+    if given:
+        return Path(given) / "refcache"
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "pynes_ref" / "refcache"
+
+
+def case_key(case: Case) -> CaseKey:
+    """What a recording of this testcase has to match."""
+    return CaseKey(case.id, case.rom_sha256, case.replay_sha256)
+
+
+def cache_path(folder: Path, case: Case, reference: Emulator) -> Path:
+    """Where the recording of a testcase belongs."""
+    key = f"{reference.identity} {case.rom_sha256} {case.replay_sha256} {case.frames}"
+    return folder / f"{case.id}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.refcache"
+
+
+def matches(header: Header, case: Case, reference_sha256: str | None) -> str | None:
+    """Why a recording does not count for a testcase (None: it does). ``reference_sha256`` None: any reference."""
+    if reference_sha256 is not None and header.reference_sha256 != reference_sha256:
+        return "it is of another reference"
+    if header.rom_sha256 != case.rom_sha256:
+        return "it is of another ROM"
+    if header.replay_sha256 != case.replay_sha256:
+        return "it was made with another replay"
+    if header.frame_count != case.frames:
+        return f"it has {header.frame_count} frames, the testcase {case.frames}"
+    return None
+
+
+@dataclass(frozen=True)
+class Found:
+    """A recording to grade against, and what is worth telling about how it was come by."""
+
+    recording: Recording
+    note: str = ""
+    made: bool = False
+
+
+def ensure(case: Case, reference: Emulator, folder: Path, corpus_folder: Path | None = None) -> Found:
+    """The reference's recording of a testcase: a given one, a cached one, or a fresh one (which is then cached).
+
+    EmulatorError when the reference is a recording that does not fit, or cannot run the ROM.
+    """
+    if reference.recorded:
+        recording = Recording(reference.recording_path(case_key(case)))
+        why = matches(recording.header, case, None)
+        if why:
+            raise RecordingError(f"{recording.path} is no recording of {case.id}: {why}")
+        return Found(recording)
+    note = ""
+    candidates = [cache_path(folder, case, reference)]
+    if corpus_folder is not None:
+        candidates.append(corpus_folder / "reference-cache" / f"{case.id}.refcache")
+    for path in candidates:
+        if not path.is_file():
+            continue
+        try:
+            recording = Recording(path)
+        except RecordingError as error:
+            note = f"{error}; recorded again"
+            continue
+        if matches(recording.header, case, reference.identity) is None:
+            return Found(recording, note)
+    path = candidates[0]
+    record(path, case, reference)
+    return Found(Recording(path), note, made=True)
+
+
+def run_reference(candidate: Candidate, case: Case) -> Iterator[tuple[NDArray[np.uint16], NDArray[np.int16]]]:
+    """Picture and samples of every frame of a testcase. CandidateError when a call traps."""
+    start(candidate)
+    load(candidate, case.rom())
+    boot(candidate, candidate.emu_boot_frames())
+    for keys in case.keys:
+        candidate.emu_set_keys(keys)
+        candidate.emu_run_frame()
+        yield candidate.emu_framebuffer().reshape(-1), drain(candidate)
+
+
+def record(path: Path, case: Case, reference: Emulator, progress: Callable[[int], None] | None = None) -> None:
+    """Run the reference over a testcase and write its cache file."""
+    try:
+        candidate = reference.open(case_key(case))
+        rate = candidate.emu_audio_rate()
+        header = Header(reference.identity, case.rom_sha256, case.replay_sha256, case.frames, rate)
+        write(path, header, run_reference(candidate, case), progress)
+    except CandidateError as error:
+        raise EmulatorError(f"the reference cannot run {case.id}: {error}") from None
+
+
+def write(
+    path: Path,
+    header: Header,
+    frames: Iterable[tuple[NDArray[np.uint16], NDArray[np.int16]]],
+    progress: Callable[[int], None] | None = None,
+) -> None:
+    """Write a recording from its frames, deriving both thresholds; the file appears whole or not at all."""
+    changes: list[float] = []
+    counts: list[int] = []
+    sound: list[NDArray[np.int16]] = []
+    before: NDArray[np.uint16] | None = None
+    tables = palette()
+    with _whole(path) as file, zstandard.ZstdCompressor(LEVEL, write_checksum=True).stream_writer(file) as out:
+        out.write(MAGIC + struct.pack("<I", VERSION))
+        for text in header[:3]:
+            out.write(struct.pack("<Q", len(text)) + text.encode("ascii"))
+        out.write(struct.pack("<IIQ", header.frame_count, header.audio_rate, header.frame_count * PIXELS))
+        for frame, samples in frames:
+            now = frame & PIXEL_MASK
+            out.write(now.astype("<u2", copy=False).tobytes())
+            if before is not None:
+                changed = video_metric.change(tables, before, now)
+                if changed is not None:
+                    changes.append(changed)
+            before = now
+            counts.append(samples.size)
+            sound.append(samples)
+            if progress is not None and len(counts) % 32 == 0:
+                progress(len(counts))
+        if len(counts) != header.frame_count:
+            raise ValueError(f"{len(counts)} frames instead of {header.frame_count}")
+        track = np.concatenate(sound) if sound else np.zeros(0, np.int16)
+        out.write(struct.pack("<Q", len(counts)) + np.asarray(counts, "<u4").tobytes())
+        out.write(struct.pack("<Q", track.size) + track.astype("<i2").tobytes())
+        audio_tau = audio_metric.threshold(audio_metric.spectrogram(track, header.audio_rate))
+        out.write(struct.pack("<ff", video_metric.threshold(changes), audio_tau))
+
+
+@contextlib.contextmanager
+def _whole(path: Path):
+    """A binary file that replaces ``path`` when the block ends well and leaves no trace when it does not."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            # The zstd writer closes what it writes to; a duplicate leaves this one to be synced.
+            with os.fdopen(os.dup(file.fileno()), "wb") as inner:
+                yield inner
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)  # mkstemp's files are their owner's alone
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
