@@ -50,11 +50,40 @@ CPU = _section(
 PPU = _section(
     *_ints(
         "dots",         # dots run since power-on
-        "scanline", "dot",
+        "scanline", "dot",  # of the last dot run
         "v", "t", "x", "w",
         "ctrl", "mask", "status",
         "nmi_line", "frame_done", "render",
+        "odd_frame",
+        "vbl_suppressed",   # $2002 was read one dot before VBL
+        "oam_addr",
+        "open_bus",         # its bits 0-4, 5 and 6-7 fade on their own: open_bus_until
+        "writable_at",      # CPU cycle of the first accepted write of $2000, $2001, $2005, $2006
+        # Changes on their way; unsettled = 1 while there may be any.
+        "unsettled",
+        "rendered",         # the last dot found rendering on
+        "load_on", "load_delay",    # do the background shifters load; dots the mask's change takes to reach that
+        "copy_delay",       # dots until a $2006 write copies t to v
+        "data_buffer", "read_delay", "read_step",  # $2007: buffer, dots until it loads, does v step then
+        "mask_before", "mask_dots",  # the mask before the last write, and when that was
+        "corrupt_armed", "corrupt_pending", "corrupt_row",
+        # The memory bus and what came over it.
+        "data_bus", "octal_latch", "ale", "latch_stale", "a12",
+        "fetch_nt", "fetch_at", "fetch_lo", "fetch_hi", "spr_nt_addr",
+        "bg",               # background shift registers: ppu_render.py
+        # Sprite evaluation (eval_), the model of the OAM data bus (bus_), the line-up of the line.
+        "eval_dot", "eval_n", "eval_m", "eval_found", "eval_room", "eval_copying", "eval_full", "eval_done",
+        "eval_byte", "eval_zero", "eval_first", "eval_start",
+        "oam_bus", "bus_n", "bus_m", "bus_room", "bus_done", "bus_inside", "bus_after",
+        "spr_count", "spr_zero",
     ),
+    ("open_bus_until", I8, (3,)),
+    ("spr_counter", I8, (8,)),
+    ("spr_pixels", I8, (8,)),
+    ("spr_lo", "u1", (8,)),
+    ("spr_hi", "u1", (8,)),
+    ("oam2", "u1", (32,)),
+    ("bus_oam2", "u1", (32,)),
     ("oam", "u1", (256,)),
     ("palette", "u1", (32,)),
     ("frame", "u2", (240 * 256,)),
