@@ -125,6 +125,11 @@ def _loudness(samples: NDArray[np.int16], rate: int) -> NDArray[np.float64]:
     return level
 
 
+def is_silent(samples: NDArray[np.int16], rate: int) -> bool:
+    """Is every analysis frame silent (or is there none)? Then there is nothing to score."""
+    return bool((_loudness(np.ascontiguousarray(samples, np.int16), rate) < SILENT_RMS).all())
+
+
 def spectrogram(samples: NDArray[np.int16], rate: int) -> Spectrogram:
     """Log-mel spectrogram of mono int16 samples; no frames when there are fewer than 1024 samples."""
     from scipy.fft import rfft  # 0.25 s to import: not for runs that are identical

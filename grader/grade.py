@@ -1,0 +1,280 @@
+"""One testcase graded: a function of a task alone, so that it can run in any process or on any machine.
+
+``grade_case`` never raises for what a candidate does: a candidate that cannot be set up or loaded scores 0 with
+a reason. What it returns is complete (files as bytes), and depends on nothing but the task: no clock, no order.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from abi.candidate import CandidateError, EmulatorError
+from abi.loader import Emulator
+from abi.recorded import Recording
+from grader import pictures, refcache
+from grader.lockstep import Comparison, lockstep, prepare
+from grader.manifest import Case
+from grader.metrics import audio as audio_metric
+from grader.metrics import video as video_metric
+
+FORMAT = 1
+"""Bumped when results change meaning: ``--resume`` then starts over."""
+WAVE_BINS = 800
+SPECTRUM_COLUMNS = 400
+
+
+@dataclass(frozen=True)
+class Task:
+    """Everything needed to grade one testcase."""
+
+    case: Case
+    candidate: Emulator
+    reference: Emulator
+    cache: Path
+    corpus_folder: Path | None = None
+    boot_frames: int = 0
+    emit_video: bool = False
+
+    def key(self, reference_sha256: str) -> str:
+        """Identity of the result: same key, same bytes."""
+        case = self.case
+        parts = [
+            FORMAT,
+            self.candidate.identity,
+            str(self.candidate.limits),
+            reference_sha256,
+            case.id,
+            case.section,
+            case.subsystem,
+            case.audio_subsystem,
+            case.rom_sha256,
+            case.replay_sha256,
+            case.frames,
+            case.scoring_mode,
+            self.boot_frames,
+            self.emit_video,
+        ]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+@dataclass
+class Row:
+    """The scores of one testcase, as ``summary.json`` has them, and what is worth knowing besides."""
+
+    id: str
+    section: str
+    subsystem: str
+    audio_subsystem: str | None
+    video_score: float
+    audio_score: float | None
+    skip_reason: str | None = None
+    notes: list[str] = field(default_factory=list)
+    first_diverge_frame: int | None = None
+    diverging_frames: int = 0
+    frames: int = 0
+
+
+@dataclass
+class Outcome:
+    """A graded testcase: its row, its files (name -> bytes) and its page of the report."""
+
+    row: Row
+    key: str
+    files: dict[str, bytes]
+    page: dict[str, Any]
+    log: list[str] = field(default_factory=list)
+
+    def detail(self) -> bytes:
+        """``<id>.detail.json``: what ``--resume`` and the report need; not part of the published format."""
+        return dump({"key": self.key, "row": vars(self.row), "page": self.page, "log": self.log})
+
+
+def dump(data: Any, indent: int | None = None) -> bytes:
+    """JSON with sorted keys; the same bytes for the same data."""
+    separators = (",", ":") if indent is None else None
+    return (json.dumps(data, sort_keys=True, indent=indent, separators=separators, allow_nan=False) + "\n").encode()
+
+
+def _short(values: NDArray[np.float32]) -> list[float]:
+    """float32 values as the shortest decimals that give them back."""
+    return [float(str(value)) for value in values]
+
+
+def grade_case(task: Task, progress: Callable[[int], None] | None = None) -> Outcome:
+    """Grade one testcase. EmulatorError only for faults of the reference."""
+    case = task.case
+    found = refcache.ensure(case, task.reference, task.cache, task.corpus_folder)
+    recording = found.recording
+    log = [found.note] if found.note else []
+    candidate = None
+    try:
+        candidate = task.candidate.open(refcache.case_key(case))
+        prepare(candidate, case.rom(), task.boot_frames)
+    except (CandidateError, EmulatorError) as error:
+        _close(candidate)
+        return _skipped(task, recording, str(error), log)
+    sink = None
+    if task.emit_video:
+        from grader.film import Film
+
+        sink = Film(case.id, recording.audio_rate)
+    try:
+        run = lockstep(recording, candidate, case.keys, progress=progress, video=sink and sink.frame)
+    finally:
+        _close(candidate)
+    sound = audio_metric.score(recording.audio, run.audio, recording.audio_rate, recording.audio_tau)
+    result = _result(case, recording, run, sound)
+    files = _files(case, recording, run, sound is not None)
+    if sink is not None:
+        films, problem = sink.finish(recording.audio, run.audio)
+        files.update(films)
+        result["has_video"] = not problem
+        log.extend([problem] if problem else [])
+    files[f"{case.id}.json"] = dump(result)
+    row = Row(
+        case.id,
+        case.section,
+        case.subsystem,
+        case.audio_subsystem,
+        _video_score(case, run, recording.video_tau),
+        sound.mean if sound is not None else None,
+        notes=list(run.notes),
+        first_diverge_frame=result["first_diverge_frame"],
+        diverging_frames=result["diverging_frames"],
+        frames=case.frames,
+    )
+    page = _page(case, recording, run, sound)
+    return Outcome(row, task.key(recording.header.reference_sha256), files, page, log)
+
+
+def _close(candidate: Any) -> None:
+    close = getattr(candidate, "close", None)
+    if close is not None:
+        close()
+
+
+def _skipped(task: Task, recording: Recording, reason: str, log: list[str]) -> Outcome:
+    """A candidate that cannot play this testcase: 0 for the picture, and 0 for the sound where there is any."""
+    case = task.case
+    heard = None if audio_metric.is_silent(recording.audio, recording.audio_rate) else 0.0
+    row = Row(case.id, case.section, case.subsystem, case.audio_subsystem, 0.0, heard, reason, frames=case.frames)
+    return Outcome(row, task.key(recording.header.reference_sha256), {}, {}, log)
+
+
+def _video_score(case: Case, run: Comparison, tau: float) -> float:
+    if case.scoring_mode == "endstate":
+        return video_metric.endstate(run.defects)
+    return video_metric.frame_mean(run.defects, tau)
+
+
+def _result(case: Case, recording: Recording, run: Comparison, sound: audio_metric.Score | None) -> dict[str, Any]:
+    """``<id>.json``. What does not apply (sound of a silent reference) is left out."""
+    diverging = np.flatnonzero(run.differing > video_metric.NOISE_PIXELS)
+    worst = int(diverging[np.argmax(run.differing[diverging])]) if diverging.size else None
+    result = {
+        "n_frames": case.frames,
+        "diverging_frames": int(diverging.size),
+        "total_diff_pixels": int(run.differing[diverging].sum()),
+        "first_diverge_frame": int(diverging[0]) if diverging.size else None,
+        "max_diff_pixels": int(run.differing[worst]) if worst is not None else 0,
+        "max_diff_frame": worst,
+        "histogram": _short(run.defects),
+        "frame_diff_threshold": float(str(np.float32(recording.video_tau))),
+        "audit_luma_mae_frames": _short(run.luma_errors),
+        "replay_score_deduped": video_metric.collapsed(run.defects, run.starts_run, recording.video_tau),
+        "audio_diff_threshold": float(str(np.float32(recording.audio_tau))),
+        "audio_rms_ratio": audio_metric.rms_ratios(recording.audio, recording.samples, run.audio, run.samples),
+        "has_video": False,
+    }
+    if sound is not None:
+        scores = sound.frames.astype(np.float32)
+        result["audio_score"] = sound.mean
+        result["audio_frame_scores"] = [None if np.isnan(s) else float(str(s)) for s in scores]
+    return result
+
+
+def _files(case: Case, recording: Recording, run: Comparison, audible: bool) -> dict[str, bytes]:
+    ref, cand = run.last
+    files = {f"{case.id}.ref.png": pictures.png(ref), f"{case.id}.cand.png": pictures.png(cand)}
+    if audible:
+        files[f"{case.id}.ref.wav"] = pictures.wav(recording.audio, recording.audio_rate)
+        files[f"{case.id}.cand.wav"] = pictures.wav(run.audio, recording.audio_rate)
+    return files
+
+
+# ---- the report's data -----------------------------------------------------------------------------------------------
+
+
+def _page(case: Case, recording: Recording, run: Comparison, sound: audio_metric.Score | None) -> dict[str, Any]:
+    """What the report shows of a testcase: quantised timelines and a few pictures, small enough to embed."""
+    page: dict[str, Any] = {
+        "description": case.description,
+        "rom": case.rom_name,
+        "replay": case.replay,
+        "mode": case.scoring_mode,
+        "frames": case.frames,
+        "video": _bytes(_quantised(video_metric.scores(run.defects, recording.video_tau))),
+        "differing": _bytes(np.minimum(run.differing, 65535).astype("<u2").view(np.uint8)),
+        "keys": _bytes(np.frombuffer(case.keys, np.uint8)),
+        "video_tau": float(str(np.float32(recording.video_tau))),
+        "audio_tau": float(str(np.float32(recording.audio_tau))),
+        "traps": run.traps,
+        "pictures": {str(f): [_image(r), _image(c)] for f, (r, c) in run.kept.items()},
+        "last": [_image(run.last[0]), _image(run.last[1])],
+    }
+    if sound is not None:
+        page["audio"] = _bytes(np.where(np.isnan(sound.frames), 255, np.round(_clean(sound.frames) * 254)))
+        page["wave_ref"] = _bytes(_envelope(recording.audio))
+        page["wave_cand"] = _bytes(_envelope(run.audio))
+        if sound.ref is not None and sound.cand is not None:
+            page["spectrum_ref"] = _spectrum(sound.ref.logmel)
+            page["spectrum_cand"] = _spectrum(sound.cand.logmel)
+    return page
+
+
+def _clean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.nan_to_num(values)
+
+
+def _quantised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.floor(scores * 255)  # 255 only for exactly 1
+
+
+def _bytes(values: NDArray[Any]) -> str:
+    """Bytes as the report reads them: deflated, base64."""
+    return base64.b64encode(zlib.compress(np.asarray(values).astype(np.uint8).tobytes(), 9)).decode()
+
+
+def _image(frame: NDArray[np.uint16]) -> str:
+    return base64.b64encode(pictures.png(frame, 9)).decode()
+
+
+def _envelope(samples: NDArray[np.int16]) -> NDArray[np.uint8]:
+    """Lowest and highest sample of up to 800 stretches, 128 = zero: [lowest, highest] pairs."""
+    if not samples.size:
+        return np.zeros(0, np.uint8)
+    edges = np.linspace(0, samples.size, min(WAVE_BINS, samples.size) + 1).astype(np.int64)[:-1]
+    low = np.minimum.reduceat(samples, edges) // 256 + 128
+    high = np.maximum.reduceat(samples, edges) // 256 + 128
+    return np.stack([low, high], axis=1).astype(np.uint8).reshape(-1)
+
+
+def _spectrum(logmel: NDArray[np.float64]) -> str:
+    """Log-mel picture, low bands at the bottom, time thinned to 400 columns; ln 4 is black, ln 1e12 white."""
+    if not len(logmel):
+        return ""
+    columns = np.linspace(0, len(logmel) - 1, min(SPECTRUM_COLUMNS, len(logmel))).astype(np.int64)
+    level = np.clip((logmel[columns].T[::-1] - 1.4) / 26.0, 0.0, 1.0)
+    red, green, blue = level**0.8, level**1.7, np.sin(level * np.pi) * 0.55 + level**6 * 0.45
+    image = (np.stack([red, green, blue], axis=2) * 255).astype(np.uint8)
+    return base64.b64encode(pictures.rgb_png(image, 9)).decode()

@@ -1,0 +1,198 @@
+"""A whole grading run: tasks from a corpus, outcomes into a folder, resumable at any testcase.
+
+Every finished testcase is on disk before the next is awaited. Files are replaced whole. ``summary.json`` and
+``report.html`` come last, from the rows in manifest order.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from abi.candidate import EmulatorError
+from abi.loader import Emulator
+from abi.recorded import RecordingError, read_header
+from grader import aggregate, parallel, refcache
+from grader.grade import Outcome, Row, Task, dump, grade_case
+from grader.manifest import Corpus
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run; what changes results is in the tasks."""
+
+    jobs: int = 1
+    resume: bool = False
+    cache: Path | None = None
+    emit_video: bool = False
+    partial: bool = False
+    """Only some testcases of the corpus: see ``aggregate``."""
+    report: bool = True
+
+
+@dataclass
+class Graded:
+    """A finished run: the summary, the rows in manifest order, and what happened on the way."""
+
+    summary: dict[str, Any]
+    rows: list[Row]
+    out: Path
+    log: list[str] = field(default_factory=list)
+    resumed: int = 0
+
+
+class Listener:
+    """Told about a run's course; the command line shows it, tests ignore it."""
+
+    def begin(self, ids: Sequence[str], frames: Sequence[int], resumed: int) -> None: ...
+
+    def tick(self, done: Sequence[int]) -> None: ...
+
+    def finished(self, number: int, row: Row) -> None: ...
+
+    def note(self, text: str) -> None: ...
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Replace a file whole."""
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def tasks_of(corpus: Corpus, candidate: Emulator, reference: Emulator, options: Options) -> list[Task]:
+    """One task a testcase, with the corpus's budgets given to WebAssembly candidates."""
+    if candidate.kind == "wasm" and candidate.limits is None:
+        from abi.wasm import WasmLimits
+
+        limits = WasmLimits(corpus.config.fuel_per_frame, corpus.config.fuel_load_rom)
+        candidate = candidate.with_limits(limits)
+    cache = options.cache or refcache.default_folder()
+    return [
+        Task(case, candidate, reference, cache, corpus.folder, corpus.config.candidate_boot_frames, options.emit_video)
+        for case in corpus.cases
+    ]
+
+
+def check_opens(task: Task) -> None:
+    """Set a candidate up once before anything is run, so that a hopeless one costs one clear line and not hours."""
+    from abi.candidate import CandidateError, start
+
+    if task.candidate.recorded:
+        return
+    try:
+        instance = task.candidate.open()
+        try:
+            start(instance)
+        finally:
+            close = getattr(instance, "close", None)
+            if close is not None:
+                close()
+    except CandidateError as error:
+        raise EmulatorError(f"{task.candidate.name}: {error}") from None
+
+
+def _finished_before(task: Task, out: Path) -> Outcome | None:
+    """The outcome of an earlier run in this folder, if it is of exactly this task."""
+    path = out / f"{task.case.id}.detail.json"
+    try:
+        data = json.loads(path.read_bytes())
+        row = Row(**data["row"])
+        outcome = Outcome(row, data["key"], {}, data["page"], data["log"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    wanted = [f"{task.case.id}.json", f"{task.case.id}.ref.png", f"{task.case.id}.cand.png"]
+    if row.skip_reason is None and not all((out / name).is_file() for name in wanted):
+        return None
+    try:
+        reference = _reference_sha256(task)
+    except (RecordingError, EmulatorError):
+        return None
+    return outcome if outcome.key == task.key(reference) else None
+
+
+def _reference_sha256(task: Task) -> str:
+    if task.reference.recorded:
+        return read_header(task.reference.recording_path(refcache.case_key(task.case))).reference_sha256
+    return task.reference.identity
+
+
+def grade(
+    corpus: Corpus,
+    candidate: Emulator,
+    reference: Emulator,
+    out: Path,
+    options: Options | None = None,
+    listener: Listener | None = None,
+    executor: Callable[..., None] = parallel.run,
+) -> Graded:
+    """Grade a candidate. EmulatorError when it or the reference cannot be used at all."""
+    options = options or Options()
+    listener = listener or Listener()
+    tasks = tasks_of(corpus, candidate, reference, options)
+    check_opens(tasks[0])
+    out.mkdir(parents=True, exist_ok=True)
+    outcomes: dict[int, Outcome] = {}
+    if options.resume:
+        for number, task in enumerate(tasks):
+            before = _finished_before(task, out)
+            if before is not None:
+                outcomes[number] = before
+    resumed = len(outcomes)
+    todo = [number for number in range(len(tasks)) if number not in outcomes]
+    listener.begin([tasks[n].case.id for n in todo], [tasks[n].case.frames for n in todo], resumed)
+
+    def finished(place: int, result: Any) -> None:
+        number = todo[place]
+        outcome = _dead(tasks[number], result) if isinstance(result, parallel.WorkerDied) else result
+        for name, data in outcome.files.items():
+            write_file(out / name, data)
+        write_file(out / f"{tasks[number].case.id}.detail.json", outcome.detail())
+        outcome.files = {}
+        outcomes[number] = outcome
+        for line in outcome.log:
+            listener.note(line)
+        listener.finished(place, outcome.row)
+
+    executor(
+        grade_case,
+        [tasks[n] for n in todo],
+        [tasks[n].case.frames for n in todo],
+        jobs=options.jobs,
+        finished=finished,
+        tick=listener.tick,
+    )
+    ordered = [outcomes[number] for number in range(len(tasks))]
+    rows = [outcome.row for outcome in ordered]
+    result = aggregate.summary(
+        tasks[0].candidate.label, tasks[0].candidate.identity, rows, corpus.config, partial=options.partial
+    )
+    write_file(out / "summary.json", dump(result, indent=2))
+    if options.report:
+        from grader.report import render
+
+        write_file(out / "report.html", render(result, ordered, reference.label))
+    log = [line for outcome in ordered for line in outcome.log]
+    return Graded(result, rows, out, log, resumed)
+
+
+def _dead(task: Task, error: parallel.WorkerDied) -> Outcome:
+    case = task.case
+    heard = 0.0 if case.audio_subsystem is not None else None
+    row = Row(case.id, case.section, case.subsystem, case.audio_subsystem, 0.0, heard, str(error), frames=case.frames)
+    return Outcome(row, "", {}, {})
