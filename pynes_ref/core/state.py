@@ -89,20 +89,94 @@ PPU = _section(
     ("frame", "u2", (240 * 256,)),
 )
 
-# apu.py, apu_channels.py and dmc.py write it.
+# apu.py, apu_channels.py and dmc.py write it. "_at": the CPU cycle in which it happens, or NEVER.
 APU = _section(
-    *_ints("cycle", "irq_line"),
+    *_ints(
+        "cycle",        # last CPU cycle begun
+        "due",          # the next cycle in which anything happens
+        "control_at",   # the next cycle with work for the frame counter or after a register write
+        "touched_at",   # the cycle after a register write
+        "irq_line",     # frame counter or DMC
+        # Frame counter.
+        "fc_mode", "fc_inhibit", "fc_step",
+        "fc_zero",      # the cycle from which the sequence counts
+        "fc_at",        # the next step
+        "fc_reset_at", "fc_next_mode", "fc_written",  # a $4017 write on its way; the last value written
+        "fc_flag", "fc_clear_at",   # $4015 bit 6; when a read of $4015 takes it away
+        "fc_irq",
+        # Triangle.
+        "tri_period", "tri_step",
+        "tri_at",       # next clock of its sequencer; while the period is below 2, how far off that stood
+        "lin_count", "lin_reload_value", "lin_control", "lin_reload",
+        # Noise.
+        "noise_shift", "noise_mode", "noise_cycles", "noise_at",
+        # DMC; what it does at the end of a cycle has that cycle's number.
+        "dmc_irq", "dmc_irq_enable", "dmc_loop", "dmc_rate",
+        "dmc_start", "dmc_length",      # $4012, $4013
+        "dmc_addr", "dmc_left",         # memory reader
+        "dmc_buffer", "dmc_full",
+        "dmc_shift", "dmc_bits", "dmc_silent", "dmc_level",
+        "dmc_enabled", "dmc_target",    # $4015 bit 4 as the DMA sees it and as last written
+        "dmc_request",                  # a byte is wanted: read by dma.py
+        "dmc_stop_armed",               # the aborted DMA of a one-byte sample: due at the byte's end;
+        "dmc_stopping",                 # the one cycle it has to start, or 0
+        "dmc_got",                      # cycle of the last fetch
+        "dmc_clock_at", "dmc_load_at", "dmc_apply_at", "dmc_stop_at",
+        "dmc_at",                       # the first of these four
+    ),
+    # Pulse 1, pulse 2, triangle, noise. A halt flag or a count loaded by a write waits for the next cycle.
+    ("len_enabled", I8, (4,)),
+    ("len_count", I8, (4,)),
+    ("len_halt", I8, (4,)),
+    ("len_next_halt", I8, (4,)),
+    ("len_load", I8, (4,)),
+    ("len_before", I8, (4,)),
+    # Pulse 1, pulse 2, (unused), noise.
+    ("env_start", I8, (4,)),
+    ("env_loop", I8, (4,)),
+    ("env_constant", I8, (4,)),
+    ("env_period", I8, (4,)),
+    ("env_divider", I8, (4,)),
+    ("env_decay", I8, (4,)),
+    # Pulse 1, pulse 2.
+    ("pulse_duty", I8, (2,)),
+    ("pulse_step", I8, (2,)),
+    ("pulse_period", I8, (2,)),
+    ("pulse_at", I8, (2,)),     # next clock of the sequencer
+    ("sweep_enabled", I8, (2,)),
+    ("sweep_period", I8, (2,)),
+    ("sweep_negate", I8, (2,)),
+    ("sweep_shift", I8, (2,)),
+    ("sweep_reload", I8, (2,)),
+    ("sweep_divider", I8, (2,)),
 )
 
-# audio.py writes it.
+# audio.py writes it, except ``enabled`` (0: no sample is stored, everything else is the same).
 AUDIO = _section(
-    *_ints("count", "enabled"),
+    *_ints(
+        "count",        # samples in ``out`` that nobody has taken yet
+        "enabled",
+        "sample_at",    # the CPU cycle that completes the present output sample
+        "first",        # the sample's first cycle,
+        "pattern",      # and which row of audio.PHASE it follows
+        "ring_at", "dropped",
+    ),
+    ("phase", "f8"),    # of the sample's first cycle
+    ("held", "f4"),     # the mixer's level
+    ("integrator", "f4"),
+    ("input", "f4"), ("high1", "f4"), ("high2", "f4"), ("low", "f4"),   # filters
+    ("ring", "f4", (288,)),
     ("out", "i2", (4096,)),
 )
 
 # dma.py writes it; a write of $4014 sets oam_page and oam_pending.
 DMA = _section(
-    *_ints("oam_page", "oam_pending", "in_dmc", "dmc_wanted"),
+    *_ints(
+        "oam_page", "oam_pending",
+        "oam_active", "oam_halt", "oam_aligned", "oam_index", "oam_byte",
+        "dmc_active", "dmc_halt",
+        "in_dmc",       # 1 = the internal data bus does not follow the external one
+    ),
 )
 
 # pads.py writes it.

@@ -1,0 +1,153 @@
+"""The 2A03's two DMA units: OAM DMA ($4014) and the DMC's, and how they share the bus.
+
+https://www.nesdev.org/wiki/DMA - ``events.py`` calls ``dma_run`` when the CPU
+wants to read while a DMA is pending; writes cannot be halted.
+
+The CPU's cycles alternate between put (odd) and get (even). DMA reads on get
+cycles, OAM DMA writes on put cycles; in every other cycle the halted CPU
+repeats the read it holds, side effects and all. The first cycle of a DMC DMA,
+and that of an OAM DMA if it is a get, only halt; the halt ends with a get
+cycle. When both want a get cycle the DMC has it, and OAM DMA has to align again.
+
+The registers at $4000-$401F are selected by the 6502's own address bus but
+decoded from the low five bits of the address that DMA puts out. So while the
+CPU is halted on a read there, DMA reads registers along with memory, and while
+it is not, DMA cannot read them.
+https://www.nesdev.org/wiki/DMA#Register_conflicts (AccuracyCoin: DMC DMA Bus
+Conflicts, APU Register Activation, Internal Data Bus)
+"""
+
+from .apu import apu_end, apu_read_status
+from .bus import bus_read, bus_write
+from .clock import cycle_begin, cycle_end
+from .dmc import dmc_deliver
+from .jit import inline, inner
+from .pads import pad_read
+
+
+@inline
+def _dmc_wanted(nes):
+    apu = nes.apu
+    return apu.dmc_request != 0 and (apu.dmc_enabled != 0 or apu.dmc_stopping != 0)
+
+
+@inline
+def dma_pending(nes, n):
+    """Whether a read in cycle ``n`` would be halted (with the APU at the end of cycle n - 1)."""
+    dma = nes.dma
+    return dma.oam_pending != 0 or dma.oam_active != 0 or _dmc_wanted(nes)
+
+
+@inline
+def dma_on_write(nes, n):
+    """The CPU writes in cycle ``n``: DMA waits. (What that does to a DMA about to be aborted happens in dmc_end.)"""
+
+
+@inline
+def _registers_active(halted):
+    return (halted & 0xFFE0) == 0x4000
+
+
+@inline
+def _driven(nes, addr):
+    """Whether memory or a chip outside the 2A03 answers a read of ``addr``."""
+    return addr < 0x4000 or addr >= 0x8000 or nes.cart.cpu_page[addr >> 11] >= 0
+
+
+@inner
+def _status_conflict(nes, mem, addr):
+    """DMA reads ``addr`` and $4015: the status stays on the internal bus, the external one follows ``addr``."""
+    nes.dma.in_dmc = 1
+    if (addr & 0xFFE0) != 0x4000:
+        bus_read(nes, mem, addr)
+    nes.dma.in_dmc = 0
+    return (apu_read_status(nes, mem) & 0xDF) | (nes.cpu.int_bus & 0x20)
+
+
+@inner
+def _pad_conflict(nes, port):
+    """A controller answers a DMA read along with what is on the bus."""
+    cpu = nes.cpu
+    value = (cpu.open_bus & 0xE0) | pad_read(nes, port)
+    cpu.open_bus = value
+    cpu.int_bus = value
+    return value
+
+
+@inner
+def _dma_read(nes, mem, addr, halted, keep):
+    """DMA reads ``addr`` while the CPU is halted reading ``halted``.
+
+    ``keep``: a byte driven from outside wins over a controller (seen for OAM DMA).
+    """
+    reg = addr & 0x1F
+    if _registers_active(halted):
+        if reg == 0x15:
+            return _status_conflict(nes, mem, addr)
+        inside = (addr & 0xFFE0) == 0x4000
+        value = nes.cpu.open_bus
+        if not inside:
+            value = bus_read(nes, mem, addr)
+        if reg == 0x16 or reg == 0x17:
+            if keep and not inside and _driven(nes, addr):
+                pad_read(nes, reg & 1)
+            else:
+                value = _pad_conflict(nes, reg & 1)
+        return value
+    if _registers_active(addr):
+        value = nes.cpu.open_bus
+        nes.cpu.int_bus = value
+        return value
+    return bus_read(nes, mem, addr)
+
+
+@inner
+def _dma_cycle(nes, mem, n, halted):
+    """The bus access of DMA cycle ``n``."""
+    dma = nes.dma
+    get = (n & 1) == 0
+    if dma.oam_pending:
+        dma.oam_pending = 0
+        dma.oam_active = 1
+        dma.oam_halt = 1 if get else 0
+        dma.oam_aligned = 0
+        dma.oam_index = 0
+    if not _dmc_wanted(nes):
+        dma.dmc_active = 0
+    elif dma.dmc_active == 0:
+        dma.dmc_active = 1
+        dma.dmc_halt = 1
+    oam = dma.oam_active != 0 and dma.oam_halt == 0
+    if get:
+        if dma.dmc_active and dma.dmc_halt == 0:
+            dma.dmc_active = 0
+            dma.oam_aligned = 0
+            value = _dma_read(nes, mem, nes.apu.dmc_addr, halted, False)
+            dmc_deliver(nes, n, value)
+        elif oam:
+            dma.oam_byte = _dma_read(nes, mem, (dma.oam_page << 8) | dma.oam_index, halted, True)
+            dma.oam_aligned = 1
+        else:
+            bus_read(nes, mem, halted)
+        dma.dmc_halt = 0
+        dma.oam_halt = 0
+    elif oam and dma.oam_aligned:
+        bus_write(nes, mem, 0x2004, dma.oam_byte)
+        dma.oam_index += 1
+        if dma.oam_index == 256:
+            dma.oam_active = 0
+            dma.oam_aligned = 0
+    else:
+        bus_read(nes, mem, halted)
+
+
+@inner
+def dma_run(nes, mem, n, addr):
+    """The CPU wants to read ``addr`` in cycle ``n``: run the DMA cycles, return the cycle of its own read."""
+    while dma_pending(nes, n):
+        cycle_begin(nes, mem, n)
+        _dma_cycle(nes, mem, n, addr)
+        cycle_end(nes, mem, n)
+        apu_end(nes, mem, n)
+        n += 1
+    return n
