@@ -16,11 +16,11 @@ import numpy as np
 from .apu_channels import (
     DUTY,
     TRIANGLE,
-    channels_power,
     half_frame,
     noise_next,
     noise_sync,
     noise_volume,
+    power_on_channels,
     pulse_sync,
     pulse_volume,
     quarter_frame,
@@ -32,8 +32,8 @@ from .apu_channels import (
     write_pulse,
     write_triangle,
 )
-from .audio import PULSE_MIX, TND_MIX, audio_power, audio_sample, audio_step
-from .dmc import dmc_end, dmc_power, dmc_reset, write_dmc, write_dmc_enable
+from .audio import PULSE_MIX, TND_MIX, audio_sample, audio_step, power_on_audio
+from .dmc import dmc_end, dmc_reset, power_on_dmc, write_dmc, write_dmc_enable
 from .jit import inline, inner
 from .state import NEVER
 
@@ -49,29 +49,15 @@ FC_DOES = np.array(
 FC_FIRST_IRQ = 3
 
 
-@inner
-def apu_power(nes):
-    """The state before CPU cycle 1."""
-    apu = nes.apu
-    channels_power(nes)
-    dmc_power(nes)
-    audio_power(nes)
-    apu.cycle = 0
-    apu.due = 1
-    apu.touched_at = 1
-    apu.irq_line = 0
-    apu.fc_mode = 0
-    apu.fc_inhibit = 0
-    apu.fc_step = 0
-    apu.fc_zero = 0
-    apu.fc_at = FC_CYCLES[0]
-    apu.fc_reset_at = NEVER
-    apu.fc_next_mode = 0
-    apu.fc_written = 0
-    apu.fc_flag = 0
-    apu.fc_clear_at = NEVER
-    apu.fc_irq = 0
-    _schedule(apu)
+def power_on_apu(nes):
+    """Give the zeroed sections ``apu`` and ``audio`` the state before CPU cycle 1: $4017 has been written 0."""
+    apu = nes["apu"]
+    power_on_channels(apu)
+    power_on_dmc(apu)
+    power_on_audio(nes["audio"])
+    apu["due"] = apu["control_at"] = apu["touched_at"] = 1
+    apu["fc_at"] = FC_CYCLES[0]
+    apu["fc_reset_at"] = apu["fc_clear_at"] = NEVER
 
 
 @inner

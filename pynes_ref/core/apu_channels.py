@@ -35,45 +35,13 @@ WRAPPED_TARGET_MUTES = True
 TRI_LEAST_PERIOD = 2
 
 
-@inner
-def channels_power(nes):
-    """The state before CPU cycle 1: all timers at 0, the noise register at 1."""
-    apu = nes.apu
-    for i in range(4):
-        apu.len_enabled[i] = 0
-        apu.len_count[i] = 0
-        apu.len_halt[i] = 0
-        apu.len_next_halt[i] = 0
-        apu.len_load[i] = 0
-        apu.len_before[i] = 0
-        apu.env_start[i] = 0
-        apu.env_loop[i] = 0
-        apu.env_constant[i] = 0
-        apu.env_period[i] = 0
-        apu.env_divider[i] = 0
-        apu.env_decay[i] = 0
-    for i in range(2):
-        apu.pulse_duty[i] = 0
-        apu.pulse_step[i] = 0
-        apu.pulse_period[i] = 0
-        apu.pulse_at[i] = 1
-        apu.sweep_enabled[i] = 0
-        apu.sweep_period[i] = 0
-        apu.sweep_negate[i] = 0
-        apu.sweep_shift[i] = 0
-        apu.sweep_reload[i] = 0
-        apu.sweep_divider[i] = 0
-    apu.tri_period = 0
-    apu.tri_step = 0
-    apu.tri_at = 1
-    apu.lin_count = 0
-    apu.lin_reload_value = 0
-    apu.lin_control = 0
-    apu.lin_reload = 0
-    apu.noise_shift = 1
-    apu.noise_mode = 0
-    apu.noise_cycles = NOISE_CYCLES[0]
-    apu.noise_at = 1
+def power_on_channels(apu):
+    """Give a zeroed section the state before CPU cycle 1: all timers run out, the noise register at 1."""
+    apu["pulse_at"] = 1
+    apu["tri_at"] = 1
+    apu["noise_at"] = 1
+    apu["noise_shift"] = 1
+    apu["noise_cycles"] = NOISE_CYCLES[0]
 
 
 # Levels and timers

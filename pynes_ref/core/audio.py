@@ -119,22 +119,11 @@ LOW_PASS = _F(1) - _pole(14_000)
 PHASE_BOUNDS, PHASE_CYCLES, PHASE = _phase_tables()
 
 
-@inner
-def audio_power(nes):
-    """The state before CPU cycle 1."""
-    aud = nes.audio
-    aud.held = np.float32(0)
-    aud.integrator = np.float32(0)
-    aud.input = np.float32(0)
-    aud.high1 = np.float32(0)
-    aud.high2 = np.float32(0)
-    aud.low = np.float32(0)
-    for i in range(RING + TAPS):
-        aud.ring[i] = np.float32(0)
-    aud.ring_at = 0
-    aud.dropped = 0
-    aud.count = 0
-    _begin_sample(aud, 0.0, 1)
+def power_on_audio(aud):
+    """Give a zeroed section the state before CPU cycle 1, with sound."""
+    aud["enabled"] = 1
+    aud["first"] = 1
+    aud["sample_at"] = PHASE_CYCLES[0]
 
 
 @inline

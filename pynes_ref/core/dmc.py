@@ -20,35 +20,15 @@ from .state import NEVER
 RATES = np.array([428, 380, 340, 320, 286, 254, 226, 214, 190, 160, 142, 128, 106, 84, 72, 54])
 
 
-@inner
-def dmc_power(nes):
-    """The state before CPU cycle 1; the timer's first clock comes at the end of cycle 2."""
-    apu = nes.apu
-    apu.dmc_irq = 0
-    apu.dmc_irq_enable = 0
-    apu.dmc_loop = 0
-    apu.dmc_rate = RATES[0]
-    apu.dmc_start = 0xC000
-    apu.dmc_length = 1
-    apu.dmc_addr = 0xC000
-    apu.dmc_left = 0
-    apu.dmc_buffer = 0
-    apu.dmc_full = 0
-    apu.dmc_shift = 0
-    apu.dmc_bits = 1
-    apu.dmc_silent = 1
-    apu.dmc_level = 0
-    apu.dmc_enabled = 0
-    apu.dmc_target = 0
-    apu.dmc_request = 0
-    apu.dmc_stop_armed = 0
-    apu.dmc_stopping = 0
-    apu.dmc_got = 0
-    apu.dmc_clock_at = 2
-    apu.dmc_load_at = NEVER
-    apu.dmc_apply_at = NEVER
-    apu.dmc_stop_at = NEVER
-    apu.dmc_at = 2
+def power_on_dmc(apu):
+    """Give a zeroed section the state before CPU cycle 1; the timer's first clock comes at the end of cycle 2."""
+    apu["dmc_rate"] = RATES[0]
+    apu["dmc_start"] = apu["dmc_addr"] = 0xC000
+    apu["dmc_length"] = 1
+    apu["dmc_bits"] = 1
+    apu["dmc_silent"] = 1
+    apu["dmc_clock_at"] = apu["dmc_at"] = 2
+    apu["dmc_load_at"] = apu["dmc_apply_at"] = apu["dmc_stop_at"] = NEVER
 
 
 @inner

@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 
-from pynes_ref.core.apu import apu_end, apu_power, apu_read_status, apu_run, apu_write
+from pynes_ref.core.apu import apu_end, apu_read_status, apu_run, apu_write, power_on_apu
 from pynes_ref.core.dmc import dmc_deliver
 from pynes_ref.core.state import NES
 
@@ -17,14 +17,8 @@ def new_console():
     """(nes, mem) after power-on, with sound."""
     mem = np.zeros(NES.itemsize, np.uint8)
     nes = mem.view(NES)[0]
-    power(nes)
-    nes["audio"]["enabled"] = 1
+    power_on_apu(nes)
     return nes, mem
-
-
-@jit
-def power(nes):
-    apu_power(nes)
 
 
 @jit
