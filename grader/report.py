@@ -1,1 +1,2 @@
-def render(*a): return b''
+def render(*a):
+    return b""
