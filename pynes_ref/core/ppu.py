@@ -21,7 +21,7 @@ https://www.nesdev.org/wiki/PPU_rendering, /PPU_frame_timing, /NMI.
 
 import numpy as np
 
-from .jit import inline, inner
+from .jit import inline, inner, outline
 from .ppu_render import (
     SERIAL_IN,
     backdrop,
@@ -63,7 +63,7 @@ def _plan():
 PLAN = _plan()
 
 
-@inner
+@outline
 def _unsettled_before(nes, mem, dot, tick):
     """The first half of a dot that is not settled. Returns 1 when the dot fetches."""
     ppu = nes.ppu
@@ -97,12 +97,12 @@ def _unsettled_before(nes, mem, dot, tick):
         ppu.corrupt_armed = 0
     if fetching:
         ppu.eval_dot = dot - 1
-        evaluate(nes, dot, np.int64(rendering))
+        evaluate(nes, dot)
     ppu.eval_dot = dot
     return fetching != 0
 
 
-@inner
+@outline
 def _unsettled_after(nes, mem, tick):
     """The second half: the end of a $2007 read begun while rendering; then, is the PPU settled again?"""
     ppu = nes.ppu
@@ -145,7 +145,7 @@ def _flags_dot(ppu):
         ppu.vbl_suppressed = 0
 
 
-@inner
+@outline
 def _run_dots(nes, mem, first, last):
     """Dots ``first``-``last`` of the present line, each in full."""
     ppu = nes.ppu
@@ -184,7 +184,7 @@ def _run_dots(nes, mem, first, last):
                         ppu.bg <<= 32
                     elif dot == 256:
                         if ppu.eval_dot < 256:
-                            evaluate(nes, dot, 1)
+                            evaluate(nes, dot)
                         ppu.v = next_row(ppu.v)
             elif step == SPRITES:
                 if dot == 257:
@@ -209,7 +209,7 @@ def _run_dots(nes, mem, first, last):
             if ppu.spr_count:
                 colour = sprite_dot(nes, x, colour, x >= spr_from, rendering)
             if colour == 0:
-                colour = backdrop(ppu, rendering)
+                colour = backdrop(ppu)
             if ppu.render:
                 ppu.frame[row + x] = (np.int64(ppu.palette[colour]) & grey) | emphasis
             if rendering:
@@ -218,7 +218,7 @@ def _run_dots(nes, mem, first, last):
     ppu.dots = before + last
 
 
-@inner
+@outline
 def _skip_dots(nes, first, last):
     """Dots ``first``-``last`` of the present line, settled and not rendering, in one step."""
     ppu = nes.ppu
@@ -228,7 +228,7 @@ def _skip_dots(nes, first, last):
         if left < right:
             sprites_unseen(nes, right - left)
             if ppu.render:
-                pixel = np.int64(ppu.palette[backdrop(ppu, False)]) & (0x30 if ppu.mask & 0x01 else 0x3F)
+                pixel = np.int64(ppu.palette[backdrop(ppu)]) & (0x30 if ppu.mask & 0x01 else 0x3F)
                 pixel |= (ppu.mask & 0xE0) << 1
                 row = ppu.scanline * 256
                 for x in range(left, right):
@@ -263,14 +263,14 @@ def _next_line(nes):
         ppu.scanline += 1
 
 
-@inner
+@outline
 def ppu_run(nes, mem, target):
     """Run until ``target`` dots since power-on have run."""
     ppu = nes.ppu
     while ppu.dots < target:
         if ppu.dot == LAST_DOT:
             if ppu.unsettled == 0 and ppu.scanline < 240 and ppu.mask & RENDERING:
-                evaluate(nes, LAST_DOT, 1)
+                evaluate(nes, ppu.dot)
             _next_line(nes)
         elif ppu.dot == SHORT_LAST_DOT and ppu.scanline == PRE_RENDER and _is_short(ppu):
             _next_line(nes)
@@ -285,7 +285,7 @@ def ppu_run(nes, mem, target):
             _run_dots(nes, mem, first, last)
 
 
-@inner
+@outline
 def ppu_next_nmi_dot(nes):
     """A dot count before which ``nmi_line`` cannot change unless a register is accessed."""
     ppu = nes.ppu
@@ -302,7 +302,7 @@ def ppu_next_nmi_dot(nes):
     return ppu.dots + FRAME_DOTS - 1 + edge - position
 
 
-@inner
+@outline
 def ppu_next_frame_dot(nes):
     """The first dot count at which ``frame_done`` can be raised."""
     ppu = nes.ppu
@@ -312,7 +312,7 @@ def ppu_next_frame_dot(nes):
     return ppu.dots + left
 
 
-@inner
+@outline
 def ppu_reset(nes):
     """The Reset button (the PPU stands at the end of a CPU cycle). OAM, palette and ``v`` keep their values.
 
@@ -320,7 +320,7 @@ def ppu_reset(nes):
     """
     ppu = nes.ppu
     if ppu.unsettled == 0 and is_rendering(ppu):
-        evaluate(nes, ppu.dot, 1)
+        evaluate(nes, ppu.dot)
     ppu.ctrl = 0
     ppu.mask = 0
     ppu.mask_before = 0

@@ -13,7 +13,7 @@ import numpy as np
 
 from .jit import inline, inner
 from .ppu_sprites import BEHIND, HALTED, SPRITE_0_HIT
-from .ppu_vram import drive_a12, latch_address, latched_address, palette_cell, vram_read
+from .ppu_vram import RENDERING, drive_a12, latch_address, latched_address, palette_cell, vram_read
 
 
 def _nibbles():
@@ -64,11 +64,11 @@ def fetch_dot(nes, mem, phase, tick):
     """One dot of the eight of a tile: an address goes out on the even ones, a byte comes in on the odd ones."""
     ppu = nes.ppu
     if phase == 0:
-        latch_address(ppu, _nt_addr(ppu.v), 0)
+        latch_address(ppu, _nt_addr(ppu.v), phase & 4)
     elif phase == 1:
         fetch_nametable(nes, mem)
     elif phase == 2:
-        latch_address(ppu, _at_addr(ppu.v), 0)
+        latch_address(ppu, _at_addr(ppu.v), phase & 4)
     elif phase == 3:
         v = ppu.v
         byte = vram_read(nes, mem, latched_address(ppu, _at_addr(v)))
@@ -76,7 +76,7 @@ def fetch_dot(nes, mem, phase, tick):
     else:
         addr = _pattern_addr(ppu) | ((phase & 2) << 2)
         if phase & 1 == 0:
-            latch_address(ppu, addr, 1)
+            latch_address(ppu, addr, phase & 4)
         else:
             drive_a12(nes, mem, addr, tick)
             byte = vram_read(nes, mem, latched_address(ppu, addr))
@@ -132,8 +132,8 @@ def sprites_unseen(nes, dots):
 
 
 @inline
-def backdrop(ppu, rendering):
+def backdrop(ppu):
     """The palette cell of a transparent pixel: that of $3F00, or while not rendering where ``v`` points."""
-    if not rendering and ppu.v & 0x3F00 == 0x3F00:
+    if ppu.mask & RENDERING == 0 and ppu.v & 0x3F00 == 0x3F00:
         return palette_cell(ppu.v)
     return np.int64(0)

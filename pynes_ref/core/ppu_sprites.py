@@ -17,7 +17,7 @@ Called by ``ppu`` (dots) and ``ppu_regs`` (registers).
 
 import numpy as np
 
-from .jit import inline, inner
+from .jit import inline, inner, outline
 from .ppu_vram import PRE_RENDER, RENDERING, drive_a12, vram_read
 
 OVERFLOW, SPRITE_0_HIT = 0x20, 0x40
@@ -242,14 +242,17 @@ def _commit(ppu):
         ppu.spr_counter[i] = (ppu.spr_counter[i] & HALTED) | UNUSED_X
 
 
-@inner
-def evaluate(nes, last, bus):
-    """Run evaluation up to dot ``last`` of the present line; ``bus`` = 0 leaves the data bus model out."""
+@outline
+def evaluate(nes, last):
+    """Run evaluation up to dot ``last`` of the present line.
+
+    The data bus has nothing to show on the pre-render line, nor on the dot on which
+    rendering goes off (evaluation notices that a dot later).
+    """
     ppu = nes.ppu
     dot = ppu.eval_dot + 1
     ppu.eval_dot = last
-    if ppu.scanline >= 240:
-        bus = 0
+    bus = ppu.scanline < 240 and (ppu.mask & RENDERING) != 0
     if dot == 0:
         _start_line(ppu)
         dot = 1
@@ -286,7 +289,7 @@ def sprites_catch_up(nes):
         and ppu.mask & RENDERING
         and (ppu.scanline < 240 or ppu.scanline == PRE_RENDER)
     ):
-        evaluate(nes, ppu.dot, 1)
+        evaluate(nes, ppu.dot)
 
 
 @inner
@@ -300,7 +303,7 @@ def oam_bus_value(nes):
     return ppu.oam_bus
 
 
-@inner
+@outline
 def corrupt_oam(nes):
     """Rendering is back: the row that was being refreshed when it stopped becomes a copy of row 0."""
     ppu = nes.ppu
@@ -311,7 +314,7 @@ def corrupt_oam(nes):
     ppu.corrupt_pending = 0
 
 
-@inner
+@outline
 def fetch_sprite(nes, mem, slot, tick):
     """Fetch the two pattern bytes of a slot of secondary OAM (https://www.nesdev.org/wiki/MMC3 counts the A12 rises).
 
