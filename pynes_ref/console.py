@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from . import battery, savestate
+from . import savestate
 from .core import frame as core
 from .core.power import make_console
 from .core.state import NES
@@ -192,10 +192,8 @@ class Console:
     @property
     def battery_ram(self) -> np.ndarray:
         """RAM that a battery keeps, ``uint8[n]``, live and writable; empty on boards without one."""
-        cart = self._nes["cart"]
-        size = battery.battery_size(self.cartridge)
-        start = int(cart["prg_ram_off"])
-        return self._mem[start : start + size]
+        start, size = self.cartridge.battery_range
+        return self._nes["prg_ram"][start : start + size]
 
     def __repr__(self):
         return f"<Console {self.cartridge.board} cycle {self.cycles}>"

@@ -9,9 +9,8 @@ from pynes_ref.session import Session
 pygame = pytest.importorskip("pygame")
 
 
-@pytest.fixture
-def window(monkeypatch, tmp_path):
-    """``window(console)`` gives a player in a window of SDL's dummy driver."""
+def windows(monkeypatch, tmp_path):
+    """Body of a fixture: ``window(console)`` gives a player in a window of SDL's dummy driver."""
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
 

@@ -5,10 +5,13 @@ import sys
 
 import numpy as np
 import pytest
-from driver import pygame, tap
+from driver import pygame, tap, windows
 from fakes import FakeConsole
 
-pytest_plugins = ["driver"]
+
+@pytest.fixture
+def window(monkeypatch, tmp_path):
+    yield from windows(monkeypatch, tmp_path)
 
 
 def test_the_picture_is_enlarged_by_whole_numbers(window):

@@ -34,7 +34,7 @@ from .apu_channels import (
 )
 from .audio import PULSE_MIX, TND_MIX, audio_sample, audio_step, power_on_audio
 from .dmc import dmc_end, dmc_reset, power_on_dmc, write_dmc, write_dmc_enable
-from .jit import inline, inner
+from .jit import inline, inner, outline
 from .state import NEVER
 
 # The frame counter's steps, in CPU cycles since it was reset, and what each
@@ -60,7 +60,7 @@ def power_on_apu(nes):
     apu["fc_reset_at"] = apu["fc_clear_at"] = NEVER
 
 
-@inner
+@outline
 def apu_reset(nes, mem):
     """The Reset button, after CPU cycle ``nes.cpu.clk``.
 
@@ -89,7 +89,7 @@ def apu_reset(nes, mem):
 # Registers
 
 
-@inner
+@outline
 def apu_read_status(nes, mem):
     """A read of $4015 in the present cycle: bits 0-4, 6 and 7."""
     apu = nes.apu
@@ -117,7 +117,7 @@ def apu_peek_status(nes):
     return value
 
 
-@inner
+@outline
 def apu_write(nes, mem, addr, value, n):
     """CPU cycle ``n`` writes an APU register: $4000-$4013, $4015, $4017 (others do nothing)."""
     apu = nes.apu
@@ -291,7 +291,7 @@ def _span(nes, c, last):
     return c
 
 
-@inner
+@outline
 def _run(nes, n):
     apu = nes.apu
     c = apu.due
@@ -324,7 +324,7 @@ def apu_end(nes, mem, n):
         apu.due = n + 1
 
 
-@inner
+@outline
 def apu_next_event(nes):
     """A cycle, never too late, at whose end IRQ may rise or after which a DMC DMA may start.
 

@@ -9,13 +9,13 @@ https://www.nesdev.org/wiki/Open_bus_behavior
 import numpy as np
 
 from .apu import apu_read_status, apu_write
-from .jit import inner
+from .jit import outline
 from .mappers.dispatch import mapper_read, mapper_write
 from .pads import pad_read, pad_write
 from .ppu_regs import ppu_read, ppu_write
 
 
-@inner
+@outline
 def bus_read(nes, mem, addr):
     """Read ``addr`` with all its side effects; returns the byte the reader gets."""
     cpu = nes.cpu
@@ -42,7 +42,7 @@ def bus_read(nes, mem, addr):
     return value
 
 
-@inner
+@outline
 def bus_write(nes, mem, addr, value):
     """Write ``value`` to ``addr``."""
     cpu = nes.cpu

@@ -9,12 +9,12 @@ https://www.nesdev.org/wiki/CPU_interrupts
 """
 
 from .apu import apu_end, apu_run
-from .jit import inner
+from .jit import outline
 from .ppu import ppu_run
 from .state import NEVER
 
 
-@inner
+@outline
 def sample(nes, n):
     """Sample NMI and IRQ at the end of cycle ``n``."""
     cpu = nes.cpu
@@ -34,7 +34,7 @@ def sample(nes, n):
         cpu.irq_at = NEVER
 
 
-@inner
+@outline
 def cycle_begin(nes, mem, n):
     """Bring everything to the access point of cycle ``n``."""
     nes.cpu.clk = n
@@ -42,7 +42,7 @@ def cycle_begin(nes, mem, n):
     apu_run(nes, mem, n)
 
 
-@inner
+@outline
 def cycle_end(nes, mem, n):
     """Bring everything to the end of cycle ``n`` and sample the interrupt lines."""
     ppu_run(nes, mem, 3 * n + 2)

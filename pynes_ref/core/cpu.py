@@ -15,7 +15,7 @@ time follows the number of inlined accesses.
 import numpy as np
 
 from .events import GO_ON, STOP, arm, boundary, interrupted, slow_read, slow_write
-from .jit import inline, inner
+from .jit import inline, inner, outline
 from .ops import ABS, ABX, ABY, IMM, IMP, IZX, IZY, KIND, MODE, MODIFY, OPER, REL, SPECIAL, STORE, ZP, ZPX, ZPY
 from .state import NEVER
 
@@ -237,7 +237,7 @@ def _implied(oper, a, x, y, s, p):
     return a, x, y, s, p
 
 
-@inner
+@outline
 def run_cpu(nes, mem):
     """Run instructions until a frame has ended (``ppu.frame_done``), the CPU jams, or after one with ``stop_always``."""
     cpu = nes.cpu

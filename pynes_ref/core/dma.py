@@ -21,7 +21,7 @@ from .apu import apu_end, apu_read_status
 from .bus import bus_read, bus_write
 from .clock import cycle_begin, cycle_end
 from .dmc import dmc_deliver
-from .jit import inline, inner
+from .jit import inline, inner, outline
 from .pads import pad_read
 
 
@@ -141,7 +141,7 @@ def _dma_cycle(nes, mem, n, halted):
         bus_read(nes, mem, halted)
 
 
-@inner
+@outline
 def dma_run(nes, mem, n, addr):
     """The CPU wants to read ``addr`` in cycle ``n``: run the DMA cycles, return the cycle of its own read."""
     while dma_pending(nes, n):

@@ -13,7 +13,7 @@ https://www.nesdev.org/wiki/DMA#DMC_DMA
 
 import numpy as np
 
-from .jit import inner
+from .jit import inner, outline
 from .state import NEVER
 
 # CPU cycles for each output bit.
@@ -82,7 +82,7 @@ def _clock_output(apu, e):
         apu.dmc_stop_armed = 0
 
 
-@inner
+@outline
 def dmc_end(nes, e):
     """What is due at the end of cycle ``e`` (``dmc_at``)."""
     apu = nes.apu
@@ -106,7 +106,7 @@ def dmc_end(nes, e):
     _next(apu)
 
 
-@inner
+@outline
 def dmc_deliver(nes, n, value):
     """DMA fetched ``value`` in cycle ``n``."""
     apu = nes.apu

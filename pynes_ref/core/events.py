@@ -12,7 +12,7 @@ from .apu import apu_next_event, apu_run
 from .bus import bus_read, bus_write
 from .clock import cycle_end, sample
 from .dma import dma_on_write, dma_pending, dma_run
-from .jit import inner
+from .jit import inner, outline
 from .mappers.dispatch import mapper_irq_quiet
 from .ppu import ppu_next_frame_dot, ppu_next_nmi_dot, ppu_run
 
@@ -22,7 +22,7 @@ FRAME_MARGIN = 3
 GO_ON, INTERRUPT, STOP = range(3)
 
 
-@inner
+@outline
 def arm(nes, clk):
     """Set ``next_event`` and ``int_at`` after anything that may have moved them.
 
@@ -57,7 +57,7 @@ def arm(nes, clk):
     cpu.int_at = int_at
 
 
-@inner
+@outline
 def slow_read(nes, mem, clk, addr, bus):
     """Read ``addr`` in cycle ``clk`` or, after DMA, in a later one (then ``cpu.clk``)."""
     cpu = nes.cpu
@@ -86,7 +86,7 @@ def slow_read(nes, mem, clk, addr, bus):
     return value
 
 
-@inner
+@outline
 def slow_write(nes, mem, clk, addr, value):
     """Write ``value`` to ``addr`` in cycle ``clk``."""
     cpu = nes.cpu
@@ -122,7 +122,7 @@ def interrupted(nes, poll, masked):
     return 0
 
 
-@inner
+@outline
 def boundary(nes, mem, clk, poll, masked):
     """Decide what follows an instruction that ended in cycle ``clk``: GO_ON, INTERRUPT or STOP."""
     cpu = nes.cpu

@@ -6,7 +6,7 @@ https://www.nesdev.org/wiki/PPU_frame_timing
 
 import numpy as np
 
-from .apu import apu_reset
+from .apu import apu_peek_status, apu_reset
 from .bus import bus_write
 from .clock import cycle_end
 from .cpu import run_cpu
@@ -83,8 +83,7 @@ def peek(nes, mem, addr):
     if addr < 0x4000:
         return ppu_peek(nes, mem, addr & 7)
     if addr == 0x4015:
-        apu = nes.apu
-        return apu.status_peek | (nes.cpu.int_bus & 0x20)
+        return apu_peek_status(nes) | (nes.cpu.int_bus & 0x20)
     if addr < 0x4020:
         return nes.cpu.open_bus
     value = mapper_read(nes, mem, addr, nes.cpu.clk)

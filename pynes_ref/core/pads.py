@@ -8,7 +8,7 @@ Strobing").
 
 import numpy as np
 
-from .jit import inner
+from .jit import inner, outline
 from .state import NEVER
 
 
@@ -24,7 +24,7 @@ def pad_sync(nes, n):
             pads.shift[1] = pads.buttons[1]
 
 
-@inner
+@outline
 def pad_write(nes, n, value):
     """CPU writes ``value`` to $4016 in cycle ``n``."""
     pads = nes.pads
@@ -33,7 +33,7 @@ def pad_write(nes, n, value):
     pads.write_pending = n + 1 + (n & 1)
 
 
-@inner
+@outline
 def pad_read(nes, port):
     """Return D0 of a port and clock its shift register (ones follow the eighth bit)."""
     pads = nes.pads
@@ -45,7 +45,7 @@ def pad_read(nes, port):
     return bits & 1
 
 
-@inner
+@outline
 def set_buttons(nes, port, buttons):
     """Press ``buttons`` (bit 0 = A ... bit 7 = Right) on a port."""
     pads = nes.pads

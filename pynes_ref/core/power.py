@@ -6,11 +6,13 @@ ROM, then CHR ROM; ``nes`` is the record viewed in it.
 
 import numpy as np
 
+from .apu import power_on_apu
 from .mappers.banking import CHR_RAM_OFF, NAMETABLES, NO_PAGE, PRG_RAM_OFF, RAM_OFF, SINGLE_A, VRAM_OFF
 from .mappers.boards import AXROM, MMC1, MMC1_FIXED_PRG, MMC3, MMC6, UXROM
 from .mappers.m001_mmc1 import CONTROL, EMPTY, LAST_WRITE, LONG_AGO, SHIFT
 from .mappers.m004_mmc3 import PROTECT
-from .state import NES
+from .ppu import power_on_ppu
+from .state import NES, NEVER
 
 RECORD = NES.itemsize
 TRAINER_AT = 0x1000  # $7000 in the PRG RAM window
@@ -47,7 +49,18 @@ def make_console(cart):
     slot["prg_ram_off"] = PRG_RAM_OFF
     slot["prg_ram_size"] = cart.prg_ram_size
     _power_on(slot)
+    _power_on_cpu(nes)
+    power_on_ppu(nes["ppu"])
+    power_on_apu(nes)
     return mem, nes
+
+
+def _power_on_cpu(nes):
+    """Registers before the reset sequence, nothing pending. https://www.nesdev.org/wiki/CPU_power_up_state"""
+    cpu = nes["cpu"]
+    cpu["s"] = 0xFD
+    cpu["p"] = 0x24
+    nes["pads"]["write_pending"] = NEVER
 
 
 def _power_on(slot):

@@ -11,7 +11,7 @@ Called by ``bus`` and ``dma``.
 
 import numpy as np
 
-from .jit import inline, inner
+from .jit import inline, inner, outline
 from .ppu_sprites import oam_bus_value, sprites_catch_up
 from .ppu_vram import (
     PRE_RENDER,
@@ -113,7 +113,7 @@ def _read_data(nes, mem):
     return value
 
 
-@inner
+@outline
 def ppu_read(nes, mem, reg):
     """A CPU read of $2000 + ``reg``."""
     ppu = nes.ppu
@@ -206,7 +206,7 @@ def _write_data(nes, mem, value):
     drive_a12(nes, mem, ppu.v, ppu.dots + 1)
 
 
-@inner
+@outline
 def ppu_write(nes, mem, reg, value):
     """A CPU write of $2000 + ``reg``."""
     ppu = nes.ppu
@@ -232,7 +232,7 @@ def ppu_write(nes, mem, reg, value):
             _write_addr(nes, mem, value)
 
 
-@inner
+@outline
 def ppu_dma_write(nes, value):
     """A byte of OAM DMA, which reaches OAM even while rendering."""
     ppu = nes.ppu
@@ -241,7 +241,7 @@ def ppu_dma_write(nes, value):
     ppu.oam_addr = (ppu.oam_addr + 1) & 0xFF
 
 
-@inner
+@outline
 def ppu_peek(nes, mem, reg):
     """What a read of $2000 + ``reg`` would return, without doing anything.
 

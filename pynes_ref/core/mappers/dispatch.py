@@ -7,7 +7,7 @@ them, and the reset line do.
 
 import numpy as np
 
-from ..jit import inner
+from ..jit import inner, outline
 from .boards import AXROM, CNROM, MMC1, MMC3, MMC6, UXROM
 from .m000_nrom import nrom_power
 from .m001_mmc1 import mmc1_power, mmc1_write
@@ -26,7 +26,7 @@ from .m004_mmc3 import (
 from .m007_axrom import axrom_power, axrom_write
 
 
-@inner
+@outline
 def mapper_write(nes, mem, addr, value, n):
     """CPU cycle ``n`` writes ``value`` to ``addr`` in $4020-$FFFF, where no writable page is."""
     cart = nes.cart
@@ -50,7 +50,7 @@ def mapper_write(nes, mem, addr, value, n):
         axrom_write(nes, value)
 
 
-@inner
+@outline
 def mapper_read(nes, mem, addr, n):
     """CPU cycle ``n`` reads ``addr`` in $4020-$FFFF, where no page is: the byte, or -1 = open bus."""
     if nes.cart.board == MMC3 and nes.cart.revision == MMC6 and addr >= 0x6000:
@@ -58,21 +58,21 @@ def mapper_read(nes, mem, addr, n):
     return -1
 
 
-@inner
+@outline
 def mapper_a12(nes, mem, dots):
     """PPU A12 rises in dot number ``dots``; only called while ``nes.cart.a12_watch`` is set."""
     if nes.cart.board == MMC3:
         mmc3_a12_rise(nes, dots)
 
 
-@inner
+@outline
 def mapper_a12_low(nes, dots):
     """PPU A12 falls in dot number ``dots``; only called while ``nes.cart.a12_watch`` is set."""
     if nes.cart.board == MMC3:
         mmc3_a12_fall(nes, dots)
 
 
-@inner
+@outline
 def mapper_irq_quiet(nes):
     """Filtered A12 rises (at most one in three M2 cycles) that certainly leave irq_line alone."""
     if nes.cart.board == MMC3:
@@ -86,7 +86,7 @@ def mapper_audio(nes):
     return np.float32(0.0)
 
 
-@inner
+@outline
 def mapper_reset(nes, mem, hard):
     """Power-on (``hard``) or the Reset button, which no board here is wired to."""
     if not hard:

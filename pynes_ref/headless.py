@@ -1,0 +1,146 @@
+"""Running a console without a window, and writing what came of it."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from .files import atomic_write
+from .movie import Movie
+
+
+@dataclass
+class Outputs:
+    """Which files a headless run writes; None = not wanted."""
+
+    png: Path | None = None
+    wav: Path | None = None
+    npz: Path | None = None
+    video: Path | None = None
+    hashes: Path | None = None
+    state: Path | None = None
+
+    def paths(self):
+        """The files that will be written."""
+        return [p for p in (self.png, self.wav, self.npz, self.video, self.hashes, self.state) if p is not None]
+
+
+@dataclass
+class Run:
+    """What a headless run gathers."""
+
+    frames: int = 0
+    seconds: float = 0.0
+    audio: list = field(default_factory=list)
+    samples: list = field(default_factory=list)
+    pictures: list = field(default_factory=list)
+    hashes: list = field(default_factory=list)
+
+
+def check_writable(paths) -> None:
+    """Raise OSError now for an output that could not be written at the end of the run."""
+    for path in paths:
+        if path.is_dir():
+            raise IsADirectoryError(f"{path} is a folder, not a file to write")
+        if not path.parent.is_dir():
+            raise FileNotFoundError(f"{path.parent} is not a folder; make it first")
+
+
+def frame_sha256(frame) -> str:
+    """SHA-256 of a frame's little-endian bytes, the line of a ``--hashes`` file."""
+    return hashlib.sha256(np.ascontiguousarray(frame, dtype="<u2")).hexdigest()
+
+
+def run(console, frames: int, movie: Movie, outputs: Outputs, start: int = 0, first: int = 0, tick=None) -> Run:
+    """Run ``frames`` frames, the first of them number ``first`` of the replay; record those from ``start`` on.
+
+    ``tick(n)`` is called after every frame. Pictures are kept only for --npz.
+    """
+    result = Run(frames=frames)
+    video = _video(outputs.video)
+    begun = time.perf_counter()
+    try:
+        for n in range(first, first + frames):
+            picture = console.run_frame(movie.keys_at(n))
+            sound = console.drain_audio()
+            if n >= start:
+                result.audio.append(sound)
+                result.samples.append(len(sound))
+                if outputs.npz:
+                    result.pictures.append(picture.copy())
+                if outputs.hashes:
+                    result.hashes.append(frame_sha256(picture))
+                if video:
+                    video.add(console.rgb(), sound)
+            if tick:
+                tick(n)
+        result.seconds = time.perf_counter() - begun
+    except BaseException:
+        if video:
+            video.abandon()
+        raise
+    if video:
+        video.close()
+    _write(console, result, outputs)
+    return result
+
+
+def _video(path):
+    if path is None:
+        return None
+    from .video import VideoWriter
+
+    return VideoWriter(path)
+
+
+def _write(console, result, outputs):
+    audio = np.concatenate(result.audio) if result.audio else np.zeros(0, np.int16)
+    if outputs.png:
+        atomic_write(outputs.png, png_bytes(console.rgb()))
+    if outputs.wav:
+        atomic_write(outputs.wav, wav_bytes(audio))
+    if outputs.npz:
+        atomic_write(outputs.npz, npz_bytes(result.pictures, audio, result.samples))
+    if outputs.hashes:
+        atomic_write(outputs.hashes, "".join(f"{line}\n" for line in result.hashes).encode())
+    if outputs.state:
+        atomic_write(outputs.state, console.save_state())
+
+
+def png_bytes(rgb) -> bytes:
+    """A PNG of ``uint8[h, w, 3]``."""
+    import io
+
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    Image.fromarray(rgb).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def wav_bytes(samples, rate: int = 44_100) -> bytes:
+    """A mono 16-bit WAV of ``int16[n]``."""
+    import io
+    import wave
+
+    buffer = io.BytesIO()
+    with wave.open(buffer, "wb") as out:
+        out.setnchannels(1)
+        out.setsampwidth(2)
+        out.setframerate(rate)
+        out.writeframes(np.ascontiguousarray(samples, dtype="<i2").tobytes())
+    return buffer.getvalue()
+
+
+def npz_bytes(pictures, audio, samples) -> bytes:
+    """A compressed npz: ``frames`` uint16[n, 240, 256], ``audio`` int16, ``samples_per_frame`` uint32."""
+    import io
+
+    buffer = io.BytesIO()
+    frames = np.stack(pictures) if pictures else np.zeros((0, 240, 256), np.uint16)
+    np.savez_compressed(buffer, frames=frames, audio=audio, samples_per_frame=np.array(samples, dtype=np.uint32))
+    return buffer.getvalue()
