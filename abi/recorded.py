@@ -25,7 +25,7 @@ import struct
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 import zstandard
@@ -45,6 +45,20 @@ class RecordingError(EmulatorError):
     """A ``.refcache`` that is missing, damaged or of another version: one line naming file and fault."""
 
 
+class _Padded:
+    """A file followed by an empty zstd frame: a stream that is cut short then fails and does not just end."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file = file
+        self.filler = bytes.fromhex("28b52ffd2000010000")
+
+    def read(self, size: int = -1) -> bytes:
+        data = self.file.read(size)
+        if not data:
+            data, self.filler = self.filler, b""
+        return data
+
+
 class _Stream:
     """Exact reads from a zstd file, every fault a RecordingError."""
 
@@ -55,7 +69,7 @@ class _Stream:
         except OSError as error:
             raise RecordingError(f"{path}: {error.strerror or error}") from None
         # Buffered: the reader below makes short reads at block ends.
-        self.reader = io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(self.file), 1 << 20)
+        self.reader = io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(_Padded(self.file)), 1 << 20)
 
     def fail(self, what: str) -> RecordingError:
         return RecordingError(f"{self.path}: {what}")

@@ -126,7 +126,7 @@ def interrupted(nes, poll, masked):
 def boundary(nes, mem, clk, poll, masked):
     """Decide what follows an instruction that ended in cycle ``clk``: GO_ON, INTERRUPT or STOP."""
     cpu = nes.cpu
-    if clk >= ppu_next_frame_dot(nes) // 3 - FRAME_MARGIN:
+    if nes.ppu.frame_done or clk >= ppu_next_frame_dot(nes) // 3 - FRAME_MARGIN:
         cycle_end(nes, mem, clk)
     cpu.clk = clk
     arm(nes, clk)

@@ -18,9 +18,10 @@ SRC = Path(__file__).resolve().parent
 ROMS = SRC.parent
 sys.path.insert(0, str(SRC))
 
+GAME_LIB = ["lib/frame.s", "lib/sound.s", "lib/pad.s"]
 # name -> (linker configuration, sources, folder with assets.py and music.mml or None)
 TARGETS = {
-    "pinewood": ("nrom", ["pinewood/pinewood.s", "lib/sound.s", "lib/pad.s"], "pinewood"),
+    "pinewood": ("nrom", ["pinewood/pinewood.s", *GAME_LIB], "pinewood"),
 }
 
 
@@ -48,7 +49,7 @@ def build(name, out_dir, work, verbose=False):
     objects = []
     for source in sources:
         target = generated / (source.stem + ".o")
-        run(["ca65", "-g", "-I", SRC / "lib", "-I", generated, "-o", target, source])
+        run(["ca65", "-g", "-I", SRC / "lib", "-I", source.parent, "-I", generated, "-o", target, source])
         objects.append(target)
     run(["ld65", "-C", SRC / "cfg" / f"{config}.cfg", "-m", generated / f"{name}.map", "-Ln", generated / f"{name}.lbl",
          "-o", out_dir / f"{name}.nes", *objects])
