@@ -246,8 +246,9 @@ def run_cpu(nes, mem):
     bus = cpu.open_bus
     arm(nes, clk)
     next_event, int_at = cpu.next_event, cpu.int_at
-    service = interrupted(nes, cpu.poll, cpu.masked)
+    service = interrupted(nes, cpu.poll, cpu.early_poll, cpu.masked)
     cpu.poll = -1
+    cpu.early_poll = -1
 
     while True:
         masked = p & 4
@@ -258,12 +259,14 @@ def run_cpu(nes, mem):
             op, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, pc)
             bus = op
             pc = (pc + 1) & 0xFFFF
+        fetched = clk
         # Every instruction reads the byte after its opcode, needed or not.
         nxt, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, pc)
         bus = nxt
         mode = np.int64(MODE[op])
         oper = np.int64(OPER[op])
-        poll_back = 1
+        polls = 1
+        early_poll = np.int64(-1)
 
         if mode == IMP:
             a, x, y, s, p = _implied(oper, a, x, y, s, p)
@@ -288,7 +291,8 @@ def run_cpu(nes, mem):
                     fix = (pc & 0xFF00) | (target & 0xFF)
                     bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, fix)
                 else:
-                    poll_back = 2
+                    polls = 0
+                early_poll = fetched
                 pc = target
         elif mode == SPECIAL:
             if oper == 0:  # BRK, and the interrupt sequence
@@ -315,7 +319,7 @@ def run_cpu(nes, mem):
                 bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, vector + 1)
                 pc |= bus << 8
                 # No poll: one instruction of the handler always runs.
-                poll_back = NEVER
+                polls = 0
                 cpu.clk = clk
                 arm(nes, clk)
                 next_event, int_at = cpu.next_event, cpu.int_at
@@ -449,7 +453,7 @@ def run_cpu(nes, mem):
 
         service = 0
         if clk > int_at:
-            verdict = boundary(nes, mem, clk, clk - poll_back, masked)
+            verdict = boundary(nes, mem, clk, clk - 1 if polls else np.int64(-1), early_poll, masked)
             next_event, int_at = cpu.next_event, cpu.int_at
             if verdict == STOP:
                 break

@@ -12,9 +12,12 @@ from .apu import apu_next_event, apu_run
 from .bus import bus_read, bus_write
 from .clock import cycle_end, sample
 from .dma import dma_on_write, dma_pending, dma_run
-from .jit import inner, outline
+from .jit import inline, inner, outline
 from .mappers.dispatch import mapper_irq_quiet
 from .ppu import ppu_next_frame_dot, ppu_next_nmi_dot, ppu_run
+
+# A branch may act on what it polled this many cycles before its end, more with DMA.
+LONGEST_POLL = 1024
 
 # The boundary check starts this many cycles before a frame can end.
 FRAME_MARGIN = 3
@@ -47,7 +50,7 @@ def arm(nes, clk):
     int_at = cpu.nmi_at
     if cpu.irq_at < int_at:
         int_at = cpu.irq_at
-    if clk >= frame or cpu.irq_last >= clk - 1 or cpu.stop_always or nes.ppu.frame_done:
+    if clk >= frame or cpu.irq_last >= clk - LONGEST_POLL or cpu.stop_always or nes.ppu.frame_done:
         int_at = -1
     elif frame < event:
         event = frame
@@ -61,7 +64,9 @@ def arm(nes, clk):
 def slow_read(nes, mem, clk, addr, bus):
     """Read ``addr`` in cycle ``clk`` or, after DMA, in a later one (then ``cpu.clk``)."""
     cpu = nes.cpu
-    cpu.open_bus = bus
+    # A read of $4015 left the external bus as it was.
+    if cpu.status_read != clk - 1:
+        cpu.open_bus = bus
     cpu.int_bus = bus
     if clk >= cpu.next_event:
         cycle_end(nes, mem, clk - 1)
@@ -81,6 +86,7 @@ def slow_read(nes, mem, clk, addr, bus):
             apu_run(nes, mem, clk)
         value = bus_read(nes, mem, addr)
         if addr == 0x4015:
+            cpu.status_read = clk
             sample(nes, clk)
     arm(nes, clk)
     return value
@@ -108,22 +114,25 @@ def slow_write(nes, mem, clk, addr, value):
     arm(nes, clk)
 
 
-@inner
-def interrupted(nes, poll, masked):
-    """1 when an instruction that polled at the end of cycle ``poll`` is followed by an interrupt.
+@inline
+def _pending(cpu, poll, masked):
+    if poll >= cpu.nmi_at:
+        return True
+    return masked == 0 and (poll >= cpu.irq_at or cpu.irq_from <= poll <= cpu.irq_last)
 
-    ``poll`` is -1 when nothing was polled, ``masked`` the I flag it polled with.
+
+@inner
+def interrupted(nes, poll, early_poll, masked):
+    """1 when an instruction that polled at the end of these two cycles is followed by an interrupt.
+
+    A poll is -1 when there was none; ``masked`` is the I flag they used.
     """
     cpu = nes.cpu
-    if poll >= cpu.nmi_at:
-        return 1
-    if masked == 0 and (poll >= cpu.irq_at or cpu.irq_from <= poll <= cpu.irq_last):
-        return 1
-    return 0
+    return np.int64(_pending(cpu, poll, masked) or _pending(cpu, early_poll, masked))
 
 
 @outline
-def boundary(nes, mem, clk, poll, masked):
+def boundary(nes, mem, clk, poll, early_poll, masked):
     """Decide what follows an instruction that ended in cycle ``clk``: GO_ON, INTERRUPT or STOP."""
     cpu = nes.cpu
     if nes.ppu.frame_done or clk >= ppu_next_frame_dot(nes) // 3 - FRAME_MARGIN:
@@ -132,6 +141,7 @@ def boundary(nes, mem, clk, poll, masked):
     arm(nes, clk)
     if nes.ppu.frame_done or cpu.stop_always:
         cpu.poll = poll
+        cpu.early_poll = early_poll
         cpu.masked = masked
         return STOP
-    return interrupted(nes, poll, masked)
+    return interrupted(nes, poll, early_poll, masked)

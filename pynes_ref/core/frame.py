@@ -63,6 +63,8 @@ def advance(nes, mem, what, count, buttons, buttons2):
     cpu.irq_from = NEVER
     cpu.irq_last = -1
     cpu.poll = -1
+    cpu.early_poll = -1
+    cpu.status_read = -1
     cpu.clk += RESET_CYCLES
     cycle_end(nes, mem, cpu.clk)
     page = nes.cart.cpu_page[31]

@@ -22,6 +22,7 @@ GAME_LIB = ["lib/frame.s", "lib/sound.s", "lib/pad.s"]
 # name -> (linker configuration, sources, folder with assets.py and music.mml or None)
 TARGETS = {
     "pinewood": ("nrom", ["pinewood/pinewood.s", *GAME_LIB], "pinewood"),
+    "kittiwake": ("mmc1", ["kittiwake/kittiwake.s", *GAME_LIB], "kittiwake"),
 }
 
 
