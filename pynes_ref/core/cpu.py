@@ -246,8 +246,9 @@ def run_cpu(nes, mem):
     bus = cpu.open_bus
     arm(nes, clk)
     next_event, int_at = cpu.next_event, cpu.int_at
-    service = interrupted(nes, cpu.poll, cpu.early_poll, cpu.masked)
-    cpu.poll = -1
+    service = interrupted(nes, cpu.nmi_poll, cpu.irq_poll, cpu.early_poll, cpu.masked)
+    cpu.nmi_poll = -1
+    cpu.irq_poll = -1
     cpu.early_poll = -1
 
     while True:
@@ -265,7 +266,8 @@ def run_cpu(nes, mem):
         bus = nxt
         mode = np.int64(MODE[op])
         oper = np.int64(OPER[op])
-        polls = 1
+        nmi_polled = 1
+        irq_polled = 1
         early_poll = np.int64(-1)
 
         if mode == IMP:
@@ -285,13 +287,15 @@ def run_cpu(nes, mem):
             if ((p & flag) != 0) == ((oper & 1) != 0):
                 bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, pc)
                 target = (pc + (nxt ^ 0x80) - 0x80) & 0xFFFF
-                # A taken branch polls before its second cycle and, if it
+                # A taken branch polls IRQ before its second cycle and, if it
                 # crosses a page, before its fourth; never before its third.
+                # NMI is taken as after any other instruction: no hardware test
+                # decides, the recorded reference does so.
                 if (target ^ pc) & 0xFF00:
                     fix = (pc & 0xFF00) | (target & 0xFF)
                     bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, fix)
                 else:
-                    polls = 0
+                    irq_polled = 0
                 early_poll = fetched
                 pc = target
         elif mode == SPECIAL:
@@ -319,7 +323,8 @@ def run_cpu(nes, mem):
                 bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, vector + 1)
                 pc |= bus << 8
                 # No poll: one instruction of the handler always runs.
-                polls = 0
+                nmi_polled = 0
+                irq_polled = 0
                 cpu.clk = clk
                 arm(nes, clk)
                 next_event, int_at = cpu.next_event, cpu.int_at
@@ -453,7 +458,9 @@ def run_cpu(nes, mem):
 
         service = 0
         if clk > int_at:
-            verdict = boundary(nes, mem, clk, clk - 1 if polls else np.int64(-1), early_poll, masked)
+            nmi_poll = clk - 1 if nmi_polled else np.int64(-1)
+            irq_poll = clk - 1 if irq_polled else np.int64(-1)
+            verdict = boundary(nes, mem, clk, nmi_poll, irq_poll, early_poll, masked)
             next_event, int_at = cpu.next_event, cpu.int_at
             if verdict == STOP:
                 break

@@ -115,24 +115,28 @@ def slow_write(nes, mem, clk, addr, value):
 
 
 @inline
-def _pending(cpu, poll, masked):
-    if poll >= cpu.nmi_at:
-        return True
-    return masked == 0 and (poll >= cpu.irq_at or cpu.irq_from <= poll <= cpu.irq_last)
+def _asserted(cpu, poll):
+    """Whether IRQ was asserted at the end of cycle ``poll``."""
+    return poll >= cpu.irq_at or cpu.irq_from <= poll <= cpu.irq_last
 
 
 @inner
-def interrupted(nes, poll, early_poll, masked):
-    """1 when an instruction that polled at the end of these two cycles is followed by an interrupt.
+def interrupted(nes, nmi_poll, irq_poll, early_poll, masked):
+    """1 when an instruction that polled at the end of these cycles is followed by an interrupt.
 
-    A poll is -1 when there was none; ``masked`` is the I flag they used.
+    A poll is -1 when there was none; a branch polls IRQ a second time, early.
+    ``masked`` is the I flag they used.
     """
     cpu = nes.cpu
-    return np.int64(_pending(cpu, poll, masked) or _pending(cpu, early_poll, masked))
+    if nmi_poll >= cpu.nmi_at:
+        return 1
+    if masked == 0 and (_asserted(cpu, irq_poll) or _asserted(cpu, early_poll)):
+        return 1
+    return 0
 
 
 @outline
-def boundary(nes, mem, clk, poll, early_poll, masked):
+def boundary(nes, mem, clk, nmi_poll, irq_poll, early_poll, masked):
     """Decide what follows an instruction that ended in cycle ``clk``: GO_ON, INTERRUPT or STOP."""
     cpu = nes.cpu
     if nes.ppu.frame_done or clk >= ppu_next_frame_dot(nes) // 3 - FRAME_MARGIN:
@@ -140,8 +144,9 @@ def boundary(nes, mem, clk, poll, early_poll, masked):
     cpu.clk = clk
     arm(nes, clk)
     if nes.ppu.frame_done or cpu.stop_always:
-        cpu.poll = poll
+        cpu.nmi_poll = nmi_poll
+        cpu.irq_poll = irq_poll
         cpu.early_poll = early_poll
         cpu.masked = masked
         return STOP
-    return interrupted(nes, poll, early_poll, masked)
+    return interrupted(nes, nmi_poll, irq_poll, early_poll, masked)

@@ -62,7 +62,8 @@ def advance(nes, mem, what, count, buttons, buttons2):
     cpu.irq_at = NEVER
     cpu.irq_from = NEVER
     cpu.irq_last = -1
-    cpu.poll = -1
+    cpu.nmi_poll = -1
+    cpu.irq_poll = -1
     cpu.early_poll = -1
     cpu.status_read = -1
     cpu.clk += RESET_CYCLES

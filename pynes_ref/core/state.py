@@ -39,7 +39,7 @@ CPU = _section(
         "irq_at",       # cycle at whose end the present assertion of IRQ was first seen, or NEVER
         "irq_from",     # the assertion before it: first and
         "irq_last",     # last cycle at whose end it was seen
-        "poll", "early_poll", "masked",  # when and with which I flag the last instruction before a stop polled
+        "nmi_poll", "irq_poll", "early_poll", "masked",  # what the last instruction before a stop polled
         "stop_always",  # 1 = the boundary check runs after every instruction
         "status_read",  # cycle of the last read of $4015, which leaves the external bus alone
         "open_bus",     # external data bus
