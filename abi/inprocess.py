@@ -5,55 +5,70 @@ The buffers belong to the object; pointers are arrays here. See ABI.md.
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterable
 
+import numpy as np
+from numpy.typing import NDArray
+
+from abi.candidate import PIXELS, ROM_BUFFER_BYTES, CandidateError, EmulatorError
 from pynes_ref import Console, RomError
 from pynes_ref.console import AUDIO_RATE
-
-ROM_BUFFER = 8 * 1024 * 1024
 
 
 class PynesRef:
     """One console behind the ten-function ABI (``candidate.Candidate``)."""
 
-    def __init__(self):
-        self._rom_buffer = None
-        self._console = None
+    def __init__(self) -> None:
+        self._rom_buffer = np.zeros(ROM_BUFFER_BYTES, dtype=np.uint8)
+        self._console: Console | None = None
         self._audio = np.zeros(0, dtype=np.int16)
         self._keys = 0
+        self._muted: tuple[str, ...] = ()
 
     @property
     def console(self) -> Console | None:
         """The console inside, for tools that look deeper than the ABI; None before a ROM is loaded."""
         return self._console
 
-    def emu_init(self) -> None:
-        """Forget any ROM."""
-        self.__init__()
+    def mute(self, channels: Iterable[str]) -> None:
+        """Silence ``pulse1 pulse2 triangle noise dmc`` from now on, through loads and resets (``abi.bugs``)."""
+        if not hasattr(Console, "mute"):
+            raise EmulatorError("this console offers no way to silence its channels")
+        self._muted = tuple(channels)
+        if self._console is not None:
+            self._console.mute(self._muted)
 
-    def emu_rom_buffer(self, size: int) -> np.ndarray | None:
-        """A writable ``uint8[size]`` for the ROM file; None when ``size`` is not possible."""
-        if not 0 < size <= ROM_BUFFER:
-            return None
-        self._rom_buffer = np.zeros(size, dtype=np.uint8)
-        return self._rom_buffer
-
-    def emu_load_rom(self, size: int) -> int:
-        """Put the first ``size`` bytes of the ROM buffer in the console, at power-on. 1, or 0 if they are no ROM."""
-        if self._rom_buffer is None or not 0 < size <= len(self._rom_buffer):
-            return 0
-        try:
-            self._console = Console(self._rom_buffer[:size].tobytes())
-        except RomError:
-            return 0
-        self._keys = 0
+    def emu_init(self) -> int:
+        """Nothing to set up: 1."""
         return 1
 
-    def emu_reset(self) -> None:
+    def emu_rom_buffer(self) -> NDArray[np.uint8]:
+        """8 MiB, writable."""
+        return self._rom_buffer
+
+    def emu_load_rom(self, length: int) -> int:
+        """Put the first ``length`` bytes of the ROM buffer in the console, at power-on. 1, or 0 if they are no ROM."""
+        if not 0 < length <= len(self._rom_buffer):
+            return 0
+        try:
+            self._power(Console(self._rom_buffer[:length].tobytes()))
+        except RomError:
+            return 0
+        return 1
+
+    def emu_reset(self) -> int:
         """Back to the state right after ``emu_load_rom``."""
-        if self._console is not None:
-            self._console = Console(self._console.cartridge)
+        if self._console is None:
+            return 0
+        self._power(Console(self._console.cartridge))
+        return 1
+
+    def _power(self, console: Console) -> None:
+        self._console = console
         self._keys = 0
+        self._audio = self._audio[:0]
+        if self._muted:
+            console.mute(self._muted)
 
     def emu_set_keys(self, keys: int) -> None:
         """Hold these buttons of controller 1 (bits A B Select Start Up Down Left Right) from the next frame on."""
@@ -61,13 +76,14 @@ class PynesRef:
 
     def emu_run_frame(self) -> None:
         """Run to the end of a frame."""
-        if self._console is not None:
-            self._console.run_frame(self._keys)
+        if self._console is None:
+            raise CandidateError("no ROM is loaded")
+        self._console.run_frame(self._keys)
 
-    def emu_framebuffer(self) -> np.ndarray:
+    def emu_framebuffer(self) -> NDArray[np.uint16]:
         """The picture, ``uint16[61440]``, ``(emphasis << 6) | colour``."""
         if self._console is None:
-            return np.zeros(61440, dtype=np.uint16)
+            return np.zeros(PIXELS, dtype=np.uint16)
         return self._console.frame.reshape(-1)
 
     def emu_audio_samples(self) -> int:
@@ -77,10 +93,14 @@ class PynesRef:
         self._audio = self._console.drain_audio()
         return len(self._audio)
 
-    def emu_audio_buffer(self) -> np.ndarray:
+    def emu_audio_buffer(self) -> NDArray[np.int16]:
         """What the last ``emu_audio_samples`` drained, ``int16[n]``."""
         return self._audio
 
     def emu_audio_rate(self) -> int:
         """Samples a second."""
         return AUDIO_RATE
+
+    def emu_boot_frames(self) -> int:
+        """None: the first frame after a load is the first frame."""
+        return 0
