@@ -23,6 +23,7 @@ GAME_LIB = ["lib/frame.s", "lib/sound.s", "lib/pad.s"]
 TARGETS = {
     "pinewood": ("nrom", ["pinewood/pinewood.s", *GAME_LIB], "pinewood"),
     "kittiwake": ("mmc1", ["kittiwake/kittiwake.s", *GAME_LIB], "kittiwake"),
+    "undertow": ("mmc3", ["undertow/undertow.s", *GAME_LIB], "undertow"),
 }
 
 
