@@ -18,11 +18,12 @@ Conflicts, APU Register Activation, Internal Data Bus)
 """
 
 from .apu import apu_end, apu_read_status
-from .bus import bus_read, bus_write
+from .bus import bus_read
 from .clock import cycle_begin, cycle_end
 from .dmc import dmc_deliver
 from .jit import inline, inner, outline
 from .pads import pad_read
+from .ppu_regs import ppu_dma_write
 
 
 @inline
@@ -132,7 +133,11 @@ def _dma_cycle(nes, mem, n, halted):
         dma.dmc_halt = 0
         dma.oam_halt = 0
     elif oam and dma.oam_aligned:
-        bus_write(nes, mem, 0x2004, dma.oam_byte)
+        # The write of $2004; that the PPU's own open bus and the OAM glitch of
+        # a write while rendering stay out of it is as in the recordings.
+        ppu_dma_write(nes, dma.oam_byte)
+        nes.cpu.open_bus = dma.oam_byte
+        nes.cpu.int_bus = dma.oam_byte
         dma.oam_index += 1
         if dma.oam_index == 256:
             dma.oam_active = 0
