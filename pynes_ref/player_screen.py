@@ -13,7 +13,7 @@ from .palette import rgb_table
 from .player_keys import HELP
 
 WIDTH, HEIGHT = 256, 240
-_WHITE, _GREY, _SHADE, _RED = (255, 255, 255), (170, 200, 255), (0, 0, 0, 190), (255, 80, 80)
+_WHITE, _GREY, _SHADE, _RED = (255, 255, 255), (170, 200, 255), (0, 0, 0, 220), (255, 80, 80)
 
 
 class Screen:

@@ -20,7 +20,9 @@ import sys
 import numpy as np
 
 RATE = 44_100
-CHUNK = 512
+CHUNK = 1024
+"""Samples that the device takes at a time. With 512 a busy machine's sound server ran dry."""
+
 TARGET = 1800
 """Samples that should be waiting when a frame comes in: 41 ms."""
 
@@ -77,20 +79,27 @@ class Feed:
         self._drift = 0.0  # what the bend has settled at: the difference of the two clocks
         self._last = 0
         self._playing = False
+        self._draining = False
 
     def add(self, samples: np.ndarray) -> None:
         """The sound of one frame."""
         if not len(samples):
             return
         waiting = self._queue.level()
-        if waiting > 4 * TARGET:  # the device has stopped taking any
+        if self._draining and waiting > TARGET:
             return
+        self._draining = False
         fresh = not self._playing or waiting == 0
         if fresh:
             self._level = float(TARGET)
             self._resample.clear()
         else:
             self._level += (waiting - self._level) / 32
+        if waiting > 4 * TARGET or self._level > 2 * TARGET:
+            # The device was slow to start, or stood still: leave out what it missed.
+            self.stop()
+            self._draining = True
+            return
         out = self._resample(samples, 1 + self._bend())
         if fresh:
             out[:FADE] = out[:FADE] * np.linspace(0, 1, len(out[:FADE]))

@@ -100,5 +100,15 @@ def test_a_device_that_takes_nothing_is_not_fed_for_ever():
     assert queue.level() < 5 * TARGET + 1000
 
 
+def test_a_device_that_starts_late_does_not_stay_late():
+    queue = Queue()
+    feed = Feed(queue)
+    for n in range(200):
+        feed.add(tone(734, start=n * 734))
+        queue.pass_time(0 if n < 20 else 734)
+    assert TARGET / 2 < queue.level() < 1.5 * TARGET + 734
+    assert queue.missing == 0
+
+
 def test_the_bend_is_small():
     assert MAX_BEND <= 0.005
