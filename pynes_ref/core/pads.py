@@ -35,12 +35,24 @@ def pad_write(nes, n, value):
 
 @outline
 def pad_read(nes, port):
-    """Return D0 of a port and clock its shift register (ones follow the eighth bit)."""
+    """Return D0 of a port and clock its shift register (ones follow the eighth bit).
+
+    A port is clocked when its read line is let go. Reads in consecutive cycles
+    hold it down, so that a CPU halted on $4016 by DMA takes one bit and not one
+    a cycle; the CPU's own read, after the byte DMA fetched elsewhere, takes the
+    next (blargg's dma_4016_read: "08 08 07 08 08").
+    """
     pads = nes.pads
-    pad_sync(nes, np.int64(nes.cpu.clk))
+    n = np.int64(nes.cpu.clk)
+    pad_sync(nes, n)
+    held = pads.read_at[port] == n - 1
+    pads.read_at[port] = n
     if pads.strobe:
         return np.int64(pads.buttons[port]) & 1
+    if held:
+        return np.int64(pads.bit[port])
     bits = np.int64(pads.shift[port])
+    pads.bit[port] = bits & 1
     pads.shift[port] = (bits >> 1) | 0x80
     return bits & 1
 

@@ -189,6 +189,8 @@ PADS = _section(
     ),
     ("buttons", I8, (2,)),
     ("shift", I8, (2,)),
+    ("read_at", I8, (2,)),      # cycle of the last read of the port
+    ("bit", I8, (2,)),          # what it returned
 )
 
 # mappers/ write it. Page tables hold offsets into ``mem`` that are added to the full address.
