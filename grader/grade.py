@@ -270,11 +270,11 @@ def _envelope(samples: NDArray[np.int16]) -> NDArray[np.uint8]:
 
 
 def _spectrum(logmel: NDArray[np.float64]) -> str:
-    """Log-mel picture, low bands at the bottom, time thinned to 400 columns; ln 4 is black, ln 1e12 white."""
+    """Log-mel picture, low bands at the bottom, time thinned to 400 columns; e^9 is black, e^27 white."""
     if not len(logmel):
         return ""
     columns = np.linspace(0, len(logmel) - 1, min(SPECTRUM_COLUMNS, len(logmel))).astype(np.int64)
-    level = np.clip((logmel[columns].T[::-1] - 1.4) / 26.0, 0.0, 1.0)
+    level = np.clip((logmel[columns].T[::-1] - 9.0) / 18.0, 0.0, 1.0)
     red, green, blue = level**0.8, level**1.7, np.sin(level * np.pi) * 0.55 + level**6 * 0.45
     image = (np.stack([red, green, blue], axis=2) * 255).astype(np.uint8)
     return base64.b64encode(pictures.rgb_png(image, 9)).decode()
