@@ -19,11 +19,20 @@ ROMS = SRC.parent
 sys.path.insert(0, str(SRC))
 
 GAME_LIB = ["lib/frame.s", "lib/sound.s", "lib/pad.s"]
+TEST_LIB = ["lib/shell.s"]
 # name -> (linker configuration, sources, folder with assets.py and music.mml or None)
 TARGETS = {
     "pinewood": ("nrom", ["pinewood/pinewood.s", *GAME_LIB], "pinewood"),
     "kittiwake": ("mmc1", ["kittiwake/kittiwake.s", *GAME_LIB], "kittiwake"),
     "undertow": ("mmc3", ["undertow/undertow.s", *GAME_LIB], "undertow"),
+    "selftest_cpu": ("st_nrom", ["selftest/cpu.s", *TEST_LIB], None),
+    "selftest_ppu": ("st_nrom", ["selftest/ppu.s", *TEST_LIB], None),
+    "selftest_apu": ("st_nrom", ["selftest/apu.s", *TEST_LIB], None),
+    "selftest_nrom": ("st_nrom128", ["selftest/nrom.s", *TEST_LIB], None),
+    "selftest_mmc1": ("st_mmc1", ["selftest/mmc1.s", *TEST_LIB], None),
+    "selftest_uxrom": ("st_uxrom", ["selftest/uxrom.s", *TEST_LIB], None),
+    "selftest_cnrom": ("st_cnrom", ["selftest/cnrom.s", *TEST_LIB], None),
+    "selftest_mmc3": ("st_mmc3", ["selftest/mmc3.s", *TEST_LIB], None),
 }
 
 
@@ -31,6 +40,17 @@ def run(command):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+
+
+def font_source():
+    """The self-checking ROMs' pattern table: ASCII at its own codes, tile 1 solid. `.ifdef` free: boards with CHR RAM
+    link it into segment CHR of their PRG, the others into CHR ROM."""
+    from tools import art
+
+    tiles = art.TileSet(96)
+    tiles.put(1, art.blank(8, 8, 1))
+    art.put_font(tiles, SRC / "lib" / "font.txt", 0x20, ink=1)
+    return '.segment "CHR"\n.export font\nfont:\n' + art.asm_bytes(tiles.bytes())
 
 
 def build(name, out_dir, work, verbose=False):
@@ -47,7 +67,9 @@ def build(name, out_dir, work, verbose=False):
             print(f"{name}: {note}")
         (generated / f"{folder}_music.s").write_text(mml.compile_songs((SRC / folder / "music.mml").read_text()))
         (generated / "dmc.s").write_text(dmc.source())
-        sources += sorted(generated.glob("*.s"))
+    else:
+        (generated / "font.s").write_text(font_source())
+    sources += sorted(generated.glob("*.s"))
     objects = []
     for source in sources:
         target = generated / (source.stem + ".o")
