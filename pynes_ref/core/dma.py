@@ -27,16 +27,24 @@ from .ppu_regs import ppu_dma_write
 
 
 @inline
-def _dmc_wanted(nes):
+def _dmc_wanted(nes, n):
+    """Whether the DMC's DMA takes part in cycle ``n``.
+
+    A load held off by writes waits for the next get cycle to halt, as in the
+    recordings; by the wiki it halts in the first cycle that reads. Either way
+    it fetches in the same cycle, but the CPU gets one read more done before.
+    """
     apu = nes.apu
-    return apu.dmc_request != 0 and (apu.dmc_enabled != 0 or apu.dmc_stopping != 0)
+    if apu.dmc_request == 0 or (apu.dmc_enabled == 0 and apu.dmc_stopping == 0):
+        return False
+    return apu.dmc_load == 0 or nes.dma.dmc_active != 0 or n & 1 == 0
 
 
 @inline
 def dma_pending(nes, n):
     """Whether a read in cycle ``n`` would be halted (with the APU at the end of cycle n - 1)."""
     dma = nes.dma
-    return dma.oam_pending != 0 or dma.oam_active != 0 or _dmc_wanted(nes)
+    return dma.oam_pending != 0 or dma.oam_active != 0 or _dmc_wanted(nes, n)
 
 
 @inline
@@ -113,7 +121,7 @@ def _dma_cycle(nes, mem, n, halted):
         dma.oam_halt = 1 if get else 0
         dma.oam_aligned = 0
         dma.oam_index = 0
-    if not _dmc_wanted(nes):
+    if not _dmc_wanted(nes, n):
         dma.dmc_active = 0
     elif dma.dmc_active == 0:
         dma.dmc_active = 1

@@ -40,6 +40,7 @@ def dmc_reset(nes):
     apu.dmc_enabled = 0
     apu.dmc_target = 0
     apu.dmc_request = 0
+    apu.dmc_load = 0
     apu.dmc_stop_armed = 0
     apu.dmc_stopping = 0
     apu.dmc_load_at = NEVER
@@ -90,6 +91,7 @@ def dmc_end(nes, e):
         apu.dmc_stopping = 0
         if apu.dmc_enabled == 0 and apu.dmc_target == 0:
             apu.dmc_request = 0
+            apu.dmc_load = 0
     if e == apu.dmc_clock_at:
         apu.dmc_clock_at += apu.dmc_rate
         _clock_output(apu, e)
@@ -103,6 +105,7 @@ def dmc_end(nes, e):
             apu.dmc_left = 0
             if apu.dmc_stopping == 0:
                 apu.dmc_request = 0
+                apu.dmc_load = 0
     _next(apu)
 
 
@@ -111,6 +114,7 @@ def dmc_deliver(nes, n, value):
     """DMA fetched ``value`` in cycle ``n``."""
     apu = nes.apu
     apu.dmc_request = 0
+    apu.dmc_load = 0
     apu.dmc_stopping = 0
     apu.dmc_got = n
     apu.dmc_buffer = value
@@ -166,6 +170,7 @@ def write_dmc_enable(apu, enable, n):
             _start_sample(apu)
             if apu.dmc_full == 0 and apu.dmc_request == 0:
                 apu.dmc_load_at = apply_at
+                apu.dmc_load = apu.dmc_silent
         # A one-byte sample started four APU cycles before the byte ends is
         # over when the output unit asks for more: that DMA starts and is
         # aborted (DMA#Bugs).

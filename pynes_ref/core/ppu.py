@@ -196,7 +196,12 @@ def _run_dots(nes, mem, first, last):
             elif step == DUMMY:
                 if dot == 339:
                     rearm_sprites(ppu)
+                drive_a12(nes, mem, 0x2000, before + dot)
                 fetch_nametable(nes, mem)
+            elif dot == 0 and shown:
+                # The idle dot already shows the address of the first pattern fetch,
+                # except after vertical blanking (mmc3_test_2, 4-scanline_timing).
+                drive_a12(nes, mem, (ppu.ctrl & 0x10) << 8, before + dot)
         if ppu.unsettled:
             _unsettled_after(nes, mem, before + dot)
         if shown and 1 <= dot <= 256:

@@ -64,6 +64,7 @@ def fetch_dot(nes, mem, phase, tick):
     """One dot of the eight of a tile: an address goes out on the even ones, a byte comes in on the odd ones."""
     ppu = nes.ppu
     if phase == 0:
+        drive_a12(nes, mem, 0x2000, tick)
         latch_address(ppu, _nt_addr(ppu.v), phase & 4)
     elif phase == 1:
         fetch_nametable(nes, mem)
@@ -76,9 +77,9 @@ def fetch_dot(nes, mem, phase, tick):
     else:
         addr = _pattern_addr(ppu) | ((phase & 2) << 2)
         if phase & 1 == 0:
+            drive_a12(nes, mem, addr, tick)
             latch_address(ppu, addr, phase & 4)
         else:
-            drive_a12(nes, mem, addr, tick)
             byte = vram_read(nes, mem, latched_address(ppu, addr))
             if phase == 5:
                 ppu.fetch_lo = byte

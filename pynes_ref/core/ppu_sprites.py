@@ -315,11 +315,11 @@ def corrupt_oam(nes):
 
 
 @outline
-def fetch_sprite(nes, mem, slot, tick):
+def fetch_sprite(nes, mem, slot):
     """Fetch the two pattern bytes of a slot of secondary OAM (https://www.nesdev.org/wiki/MMC3 counts the A12 rises).
 
-    Empty slots fetch too (tile $FF). Both bytes are taken on the third dot of
-    the slot, where A12 rises for boards that count it.
+    Empty slots fetch too (tile $FF). Both bytes are taken on the fourth dot of
+    the slot; on the fifth the address is on the bus for boards that watch A12.
     """
     ppu = nes.ppu
     y = np.int64(ppu.oam2[4 * slot])
@@ -341,7 +341,7 @@ def fetch_sprite(nes, mem, slot, tick):
     else:
         addr = ((ppu.ctrl & 0x08) << 9) | (tile << 4) | row
     cart = nes.cart
-    drive_a12(nes, mem, addr, tick)
+    ppu.spr_addr = addr
     page = cart.ppu_page[addr >> 10]
     lo = np.int64(mem[page + addr])
     hi = np.int64(mem[page + (addr | 8)])
@@ -365,11 +365,15 @@ def sprite_fetch_dot(nes, mem, dot, tick):
     slot = (dot - 257) >> 3
     step = (dot - 257) & 7
     if step == 3:
-        fetch_sprite(nes, mem, slot, tick)
+        fetch_sprite(nes, mem, slot)
     if step == 1 or step == 3:
         # The very first address went out before dot 257 copied t's horizontal bits.
         addr = ppu.spr_nt_addr if dot == 258 else 0x2000 | (ppu.v & 0x0FFF)
         vram_read(nes, mem, addr)
+    elif step == 0:
+        drive_a12(nes, mem, 0x2000, tick)
+    elif step == 4:
+        drive_a12(nes, mem, ppu.spr_addr, tick)
     elif step == 5:
         ppu.data_bus = np.int64(ppu.spr_lo[slot])
     elif step == 7:

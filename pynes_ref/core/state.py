@@ -70,7 +70,7 @@ PPU = _section(
         "corrupt_armed", "corrupt_pending", "corrupt_row",
         # The memory bus and what came over it.
         "data_bus", "octal_latch", "ale", "latch_stale", "a12",
-        "fetch_nt", "fetch_at", "fetch_lo", "fetch_hi", "spr_nt_addr",
+        "fetch_nt", "fetch_at", "fetch_lo", "fetch_hi", "spr_nt_addr", "spr_addr",
         "bg",               # background shift registers: ppu_render.py
         # Sprite evaluation (eval_), the model of the OAM data bus (bus_), the line-up of the line.
         "eval_dot", "eval_n", "eval_m", "eval_found", "eval_room", "eval_copying", "eval_full", "eval_done",
@@ -118,7 +118,8 @@ APU = _section(
         "dmc_buffer", "dmc_full",
         "dmc_shift", "dmc_bits", "dmc_silent", "dmc_level",
         "dmc_enabled", "dmc_target",    # $4015 bit 4 as the DMA sees it and as last written
-        "dmc_request",                  # a byte is wanted: read by dma.py
+        "dmc_request",                  # a byte is wanted: read by dma.py;
+        "dmc_load",                     # by a sample that $4015 has just started in silence
         "dmc_stop_armed",               # the aborted DMA of a one-byte sample: due at the byte's end;
         "dmc_stopping",                 # the one cycle it has to start, or 0
         "dmc_got",                      # cycle of the last fetch
