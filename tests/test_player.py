@@ -247,7 +247,6 @@ def test_the_ways_to_quit(window):
 def test_play_runs_until_the_window_is_closed(monkeypatch, tmp_path):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
-    console = FakeConsole(battery=True)
     frames = 40
 
     class Closing(FakeConsole):
@@ -264,6 +263,26 @@ def test_play_runs_until_the_window_is_closed(monkeypatch, tmp_path):
     console = Closing(battery=True)
     play(console, tmp_path / "game.nes", scale=1, folder=tmp_path)
     assert (tmp_path / "game.sav").read_bytes()[0] == 77
+    assert not pygame.get_init()
+
+
+def test_an_interrupt_loses_nothing(monkeypatch, tmp_path):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
+
+    class Interrupted(FakeConsole):
+        def run_frame(self, buttons=0, buttons2=0):
+            self.battery_ram[1] = 42
+            if len(self.seen) == 10:
+                raise KeyboardInterrupt
+            return super().run_frame(buttons, buttons2)
+
+    with pytest.raises(KeyboardInterrupt):
+        play(Interrupted(battery=True), tmp_path / "game.nes", scale=1, folder=tmp_path)
+    assert (tmp_path / "game.sav").read_bytes()[1] == 42
+    with pytest.raises(KeyboardInterrupt):
+        play(Interrupted(battery=True), tmp_path / "game.nes", scale=1, folder=tmp_path, record=tmp_path / "a.txt")
+    assert "# frames 10" in (tmp_path / "a.txt").read_text()
     assert not pygame.get_init()
 
 
