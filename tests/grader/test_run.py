@@ -410,3 +410,36 @@ def test_a_module_that_cannot_start_stops_the_run_with_one_line(corpus, tmp_path
         grade(corpus, resolve(str(path)), resolve(str(path)), tmp_path / "out", options)
     assert not (tmp_path / "out").exists()
     assert Path(path).exists()
+
+
+def test_films(corpus, toy_wasm, tmp_path, options):
+    av = pytest.importorskip("av")
+    emulator = resolve(str(toy_wasm))
+    filmed = Options(jobs=0, cache=options.cache, emit_video=True, partial=True)
+    for out in ("a", "b"):
+        grade(corpus.only(["one"]), resolve(f"{toy_wasm}:scanline"), emulator, tmp_path / out, filmed)
+    assert json.loads((tmp_path / "a" / "one.json").read_text())["has_video"] is True
+    for side in ("ref", "cand", "diff"):
+        path = tmp_path / "a" / f"one.{side}.mp4"
+        with av.open(str(path)) as film:
+            pictures = [frame.to_ndarray(format="rgb24") for frame in film.decode(video=0)]
+            assert len(film.streams.audio) == (side != "diff")
+        assert len(pictures) == 40
+        assert pictures[0].shape == (480, 512, 3)
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
+
+
+def test_on_a_dask_cluster(corpus, toy_wasm, tmp_path, options):
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    reference, candidate = resolve(str(toy_wasm)), resolve(f"{toy_wasm}:ab-swap")
+    grade(corpus, candidate, reference, tmp_path / "here", options)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        address = cluster.scheduler_address.removeprefix("tcp://")
+        grade(corpus, candidate, reference, tmp_path / "there", options, executor=parallel.choose(f"dask://{address}"))
+    assert contents(tmp_path / "here") == contents(tmp_path / "there")
+
+
+def test_no_dask_scheduler(corpus, toy_wasm, tmp_path, options):
+    emulator = resolve(str(toy_wasm))
+    with pytest.raises(EmulatorError, match="Dask"):
+        grade(corpus, emulator, emulator, tmp_path / "x", options, executor=parallel.choose("dask://127.0.0.1:9"))
