@@ -21,6 +21,8 @@ app = typer.Typer(
 )
 
 RomArgument = Annotated[Path, typer.Argument(help="an iNES or NES 2.0 file", show_default=False)]
+SubmapperOption = Annotated[int | None, typer.Option(min=0, max=15, help="the board's revision (NES 2.0 submapper) "
+                                                                         "instead of the header's")]
 
 
 def fail(message) -> None:
@@ -29,14 +31,14 @@ def fail(message) -> None:
     raise typer.Exit(2)
 
 
-def open_console(path: Path):
+def open_console(path: Path, submapper: int | None = None):
     """A console with the ROM at ``path``; any fault ends the command with one line."""
     with warmed():
         from .console import Console
         from .ines import RomError
 
         try:
-            return Console(path)
+            return Console(path, submapper)
         except RomError as error:
             fail(error)
 
@@ -57,6 +59,7 @@ def run(
     load_state: Annotated[Path | None, typer.Option(help="begin from this state")] = None,
     scale: Annotated[int, typer.Option(min=1, max=8, help="size of a pixel in the window")] = 3,
     record: Annotated[Path | None, typer.Option(help="record the input of the window as a replay")] = None,
+    submapper: SubmapperOption = None,
 ) -> None:
     """Play a ROM in a window or, with --frames, run it without one."""
     from . import bundled
@@ -74,7 +77,7 @@ def run(
         path = rom or bundled.rom()
     except (MovieError, OSError) as error:
         fail(error)
-    console = open_console(path)
+    console = open_console(path, submapper)
     if load_state:
         _load_state(console, load_state)
     if frames is None:
@@ -154,6 +157,7 @@ def trace(
     pc: Annotated[str | None, typer.Option(help="begin at this address (hex) instead of the reset vector")] = None,
     instructions: Annotated[int, typer.Option(min=0, help="how many instructions")] = 10_000,
     skip: Annotated[int, typer.Option(min=0, help="run this many frames first")] = 0,
+    submapper: SubmapperOption = None,
 ) -> None:
     """Print a CPU log in Nintendulator's format."""
     begin = None
@@ -164,7 +168,7 @@ def trace(
             begin = -1
         if not 0 <= begin <= 0xFFFF:
             fail(f"--pc {pc}: an address is hexadecimal, 0 to FFFF")
-    console = open_console(rom)
+    console = open_console(rom, submapper)
     from .trace import trace as lines
 
     console.run_frames(skip)
@@ -181,11 +185,12 @@ def test(
     rom: RomArgument,
     frames: Annotated[int, typer.Option(min=1, help="give up after this many frames")] = 3600,
     protocol: Annotated[str, typer.Option(help="auto, 6000 or screen")] = "auto",
+    submapper: SubmapperOption = None,
 ) -> None:
     """Run a self-checking ROM; prints its own message; exit status 0 = passed, 1 = failed or no verdict."""
     if protocol not in ("auto", "6000", "screen"):
         fail(f"--protocol {protocol}: there are auto, 6000 and screen")
-    console = open_console(rom)
+    console = open_console(rom, submapper)
     from .romtest import run as run_test
 
     verdict = run_test(console, frames, protocol)

@@ -42,15 +42,16 @@ class Console:
     """An NTSC NES (2A03G, 2C02G) holding one cartridge, at power-on.
 
     rom: path of an iNES or NES 2.0 file, or its bytes. Raises ``RomError`` (a
-    ``ValueError``) for a file that is not a usable ROM.
+    ``ValueError``) for a file that is not a usable ROM. submapper: take the
+    board's revision with this NES 2.0 number instead of the header's.
 
     The first ``run_frame`` after power-on runs nothing and returns a black
     picture and no sound; the second is the first real frame. Replays and
     recordings count frames that way (abi/ABI.md, "Call 0").
     """
 
-    def __init__(self, rom: str | PathLike | bytes | Cartridge):
-        self.cartridge = rom if isinstance(rom, Cartridge) else load_rom(rom)
+    def __init__(self, rom: str | PathLike | bytes | Cartridge, submapper: int | None = None):
+        self.cartridge = rom if isinstance(rom, Cartridge) else load_rom(rom, submapper)
         self._attach(*make_console(self.cartridge))
         self._start()
 

@@ -81,21 +81,25 @@ class Cartridge:
         return self.prg_ram_size - self.prg_nvram_size, self.prg_nvram_size
 
 
-def load_rom(source: str | os.PathLike | bytes | bytearray | memoryview) -> Cartridge:
-    """Read a ROM from a path or from its bytes. Raises ``RomError`` when it cannot be run here."""
-    cart = inspect_rom(source)
+def load_rom(source: str | os.PathLike | bytes | bytearray | memoryview, submapper: int | None = None) -> Cartridge:
+    """Read a ROM from a path or from its bytes. Raises ``RomError`` when it cannot be run here.
+
+    ``submapper`` takes the place of the header's: it chooses a revision of the
+    board, in NES 2.0's numbers, for a file whose header cannot say it.
+    """
+    cart = inspect_rom(source, submapper)
     if cart.unsupported:
         raise RomError(cart.unsupported[0])
     return cart
 
 
-def inspect_rom(source: str | os.PathLike | bytes | bytearray | memoryview) -> Cartridge:
+def inspect_rom(source: str | os.PathLike | bytes | bytearray | memoryview, submapper: int | None = None) -> Cartridge:
     """Like ``load_rom``, but an unsupported cartridge is returned with its reasons, not refused."""
     if isinstance(source, bytes | bytearray | memoryview):
         data = bytes(source)
     else:
         data = _read_file(source)
-    return _parse(data)
+    return _parse(data, submapper)
 
 
 def _read_file(source):
@@ -180,8 +184,10 @@ def _format_of(data):
     return "archaic iNES", True
 
 
-def _parse(data):
+def _parse(data, chosen):
     _check_signature(data)
+    if chosen is not None and not 0 <= chosen <= 15:
+        raise RomError(f"submapper {chosen}: NES 2.0 has 0 to 15")
     form, garbage = _format_of(data)
     notes, unsupported = [], []
     nes2 = form == "NES 2.0"
@@ -224,6 +230,8 @@ def _parse(data):
     if end < len(data):
         notes.append(f"{len(data) - end} bytes after the ROM data are ignored")
 
+    if chosen is not None:
+        submapper = chosen
     row = BOARDS.get((mapper, submapper))
     prg_ram, nvram, chr_ram = _ram(data, nes2, garbage, row, chr_size, notes, unsupported)
     battery = bool(data[6] & 2) and prg_ram > 0
@@ -234,7 +242,7 @@ def _parse(data):
             f"a trainer needs PRG RAM at $7000 and the board has {_bytes(prg_ram)}: "
             "use a ROM without the 512-byte trainer"
         )
-    _check_board(row, mapper, submapper, prg_size, chr_size, notes, unsupported)
+    _check_board(row, mapper, submapper, chosen is not None, prg_size, chr_size, notes, unsupported)
 
     header_mirroring, mirroring = _mirroring(data[6], row, notes)
     view = memoryview(data)
@@ -338,13 +346,14 @@ def _ram(data, nes2, garbage, row, chr_size, notes, unsupported):
     return prg_ram, min(nvram, prg_ram), chr_ram
 
 
-def _check_board(row, mapper, submapper, prg_size, chr_size, notes, unsupported):
+def _check_board(row, mapper, submapper, chosen, prg_size, chr_size, notes, unsupported):
     supported = ", ".join(f"{number} ({MAPPER_NAMES[number]})" for number in MAPPERS)
     if row is None:
         if mapper in MAPPERS:
             subs = ", ".join(str(sub) for number, sub in BOARDS if number == mapper)
+            advice = "choose one of these" if chosen else "use another dump of the game"
             unsupported.insert(0, f"submapper {submapper} of mapper {mapper} ({MAPPER_NAMES[mapper]}) is not supported "
-                                  f"(supported: {subs}): use another dump of the game")
+                                  f"(supported: {subs}): {advice}")
         else:
             unsupported.insert(0, f"mapper {mapper} is not supported (supported: {supported}): try another ROM")
         return

@@ -209,3 +209,19 @@ def test_fuzz_header(fields, size, keep):
 @given(st.binary(max_size=64))
 def test_fuzz_bytes(data):
     check(data)
+
+
+def test_a_chosen_submapper_takes_the_place_of_the_headers():
+    plain = rom(mapper=4, prg=2, chr_=1)
+    assert load_rom(plain).submapper == 0
+    for data in (plain, nes2(mapper=4, submapper=0), nes2(mapper=4, submapper=3)):
+        cart = load_rom(data, submapper=1)
+        assert (cart.submapper, cart.board, cart.prg_ram_size) == (1, "HKROM (MMC6)", KIB)
+        assert cart.sha256 == hashlib.sha256(data).hexdigest()
+    assert load_rom(nes2(mapper=4, submapper=4), submapper=0).board == load_rom(plain).board
+
+
+@pytest.mark.parametrize(("chosen", "words"), [(9, "choose one of these"), (16, "0 to 15"), (-1, "0 to 15")])
+def test_a_chosen_submapper_that_is_none(chosen, words):
+    with pytest.raises(RomError, match=words):
+        load_rom(rom(mapper=4), submapper=chosen)
