@@ -49,7 +49,8 @@ def shore(corners, low, high):
     tile = art.blank(8, 8)
     for y in range(8):
         for x in range(8):
-            v = (nw * (15 - 2 * x) + ne * (2 * x + 1)) * (15 - 2 * y) + (sw * (15 - 2 * x) + se * (2 * x + 1)) * (2 * y + 1)
+            left, right, up, down = 15 - 2 * x, 2 * x + 1, 15 - 2 * y, 2 * y + 1
+            v = (nw * left + ne * right) * up + (sw * left + se * right) * down
             v = v * 100 // 256 + (x * 7 + y * 5) % 5 * 3 - 6
             tile[y][x] = high(x, y, v) if v >= 50 else low(x, y, v)
     return tile
@@ -139,7 +140,9 @@ def level(tiles):
                     c = [field[y][x], field[y][x + 1], field[y + 1][x], field[y + 1][x + 1]]
                     if is_wood:
                         m = sum((h == GRASS) << (3 - k) for k, h in enumerate(c))
-                        t = wood[m] if 0 < m < 15 else sands[0] if m == 0 else greens[0 if rng.below(3) else 1 + rng.below(2)]
+                        t = wood[m] if 0 < m < 15 else sands[0]
+                        if m == 15:
+                            t = greens[0 if rng.below(3) else 1 + rng.below(2)]
                     else:
                         m = sum((h >= SAND) << (3 - k) for k, h in enumerate(c))
                         t = beach[m] if 0 < m < 15 else sands[rng.below(5) == 0] if m else 0
@@ -223,7 +226,7 @@ def title(font_path):
                 t[y][(x + i) % 8] = 2
         sea.append(tiles.add(t))
     road = []
-    for k in range(4):
+    for _ in range(4):
         t = art.blank(8, 8, 1)
         for _ in range(4):
             y, x, n = rng.below(8), rng.below(4), 3 + rng.below(4)
@@ -235,7 +238,10 @@ def title(font_path):
         half = 5 - (r - 16) * 3 // 14
         for c in range(32):
             inside = 16 - half <= c < 16 + half
-            names[r][c] = shore_line if r == 16 else road[rng.below(4)] if inside and rng.below(5) else sea[rng.below(6)]
+            if r == 16:
+                names[r][c] = shore_line
+            else:
+                names[r][c] = road[rng.below(4)] if inside and rng.below(5) else sea[rng.below(6)]
             pals[r // 2][c // 2] = 2
     glyphs = art.font(font_path)
     for i, ch in enumerate("KITTIWAKE"):

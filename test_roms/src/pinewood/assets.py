@@ -122,12 +122,12 @@ def level_chunks(meta, big):
     single = {"o": n["cone"], "R": n["rock"], "f": n["flower"], "b": n["bush"], "=": n["log"], "s": n["sign"]}
     enemies = {"h": 1, "c": 2, "v": 3}
     out = bytearray()
-    for ci, rows in enumerate(chunks):
+    for rows in chunks:
         rows = ["." * CHUNK] * (ROWS - len(rows)) + rows
         grid = [[n["sky"]] * CHUNK for _ in range(ROWS)]
         enemy = [0] * CHUNK
 
-        def stamp(kind, x, y):
+        def stamp(kind, x, y, grid=grid):
             pic = big[kind]
             for j, prow in enumerate(pic):
                 for i, m in enumerate(prow):
@@ -193,7 +193,7 @@ def generate(out):
     text = ""
     marker = art.blank(8, 16)
     marker[15][3] = marker[15][4] = 1
-    for i, (name, canvas) in enumerate([("marker", marker)] + [(k, v[0]) for k, v in sprites.items()]):
+    for name, canvas in [("marker", marker)] + [(k, v[0]) for k, v in sprites.items()]:
         if len(canvas) > 8:
             for col in range(0, 16 if len(canvas[0]) > 8 else 8, 8):
                 t = spr.add_pair(art.cut(canvas, col, 0, 8, 8), art.cut(canvas, col, 8, 8, 8))

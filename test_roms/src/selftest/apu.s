@@ -410,7 +410,9 @@ t_loop: SAMPLE $4F, 0
 
 ; Nothing is checked here: each channel sounds for a while, for ears and for comparisons of the output. The table has
 ; register, value; register 0 waits.
-t_tones:lda #$1F
+t_tones:lda #3                  ; three times over
+        sta t1
+@again: lda #$1F
         sta SNDCHN
         ldx #0
 @next:  ldy tones,x
@@ -427,6 +429,8 @@ t_tones:lda #$1F
         inx
         cpx #TONES
         bne @next
+        dec t1
+        bne @again
         PASS
 .rodata
 WAIT = $20

@@ -27,7 +27,8 @@ def sky(c, p):
         for x in range(WIDE):
             c[y][x] = 1
     for cx, cy, s in ((40, 24, 0), (168, 16, 1), (296, 28, 0), (424, 16, 1)):
-        for bx, by, r in ((0, 0, 7), (10, -4, 9), (22, -2, 8), (32, 1, 6)) if s else ((0, 0, 5), (8, -3, 7), (17, 0, 5)):
+        puffs = ((0, 0, 7), (10, -4, 9), (22, -2, 8), (32, 1, 6)) if s else ((0, 0, 5), (8, -3, 7), (17, 0, 5))
+        for bx, by, r in puffs:
             for y in range(-r, r + 1):
                 for x in range(-r, r + 1):
                     if x * x + y * y <= r * r and cy + by + y <= cy + 3:
@@ -67,7 +68,8 @@ def deep(c, p):
                 v = 1
             c[y][x] = v
     sway = ((0, 0, 1, 1, 2, 2, 1, 1), (1, 1, 2, 2, 1, 1, 0, 0), (2, 2, 1, 1, 0, 0, 1, 1), (1, 1, 0, 0, 1, 1, 2, 2))[p]
-    for kx, top in ((24, 128), (40, 144), (120, 136), (216, 128), (232, 136), (248, 152), (336, 136), (440, 128), (456, 144)):
+    plants = ((24, 128), (40, 144), (120, 136), (216, 128), (232, 136), (248, 152), (336, 136), (440, 128), (456, 144))
+    for kx, top in plants:
         for y in range(top, 176):
             o = sway[(y // 2) % 8]
             for i in range(4):
@@ -80,7 +82,7 @@ def deep(c, p):
 
 def sand(c, p):
     """Rows 22-25: dunes (2), corals (3), a bubbling vent."""
-    dune = (10, 9, 9, 8, 8, 7, 7, 6, 6, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 12, 12, 12, 12, 12, 12, 11, 11, 10)
+    dune = (10, 9, 9, 8, 8, 7, 7, 6, 6, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, *[12] * 8, 11, 11, 10)
     rng = art.Rng(4)
     grain = [[rng.below(14) == 0 for _ in range(32)] for _ in range(32)]
     for x in range(WIDE):
@@ -160,7 +162,7 @@ def drift():
     """What drifts by: eighths of the way to wait, kind, height. Kinds as in undertow.s; $FF starts again, faster."""
     rng = art.Rng(31)
     out = []
-    plan = "p j p f m a p j f p m f p a j m j p f f p m a p j f m p".split()
+    plan = "pjpfmapjfpmfpajmjpffpmapjfmp"
     kinds = {"p": 1, "j": 2, "f": 3, "m": 4, "a": 5}
     for i in range(90):
         k = plan[i % len(plan)]
