@@ -64,13 +64,19 @@ def _driven(nes, addr):
 
 
 @inner
-def _status_conflict(nes, mem, addr):
-    """DMA reads ``addr`` and $4015: the status stays on the internal bus, the external one follows ``addr``."""
+def _status_conflict(nes, mem, addr, oam):
+    """DMA reads ``addr`` and $4015: the status stays on the internal bus, the external one follows ``addr``.
+
+    OAM DMA gets the status. So does the DMC's by the wiki; in the recordings,
+    and no test ROM tells, it gets the byte from outside.
+    """
+    value = 0
     nes.dma.in_dmc = 1
     if (addr & 0xFFE0) != 0x4000:
-        bus_read(nes, mem, addr)
+        value = bus_read(nes, mem, addr)
     nes.dma.in_dmc = 0
-    return (apu_read_status(nes, mem) & 0xDF) | (nes.cpu.int_bus & 0x20)
+    status = (apu_read_status(nes, mem) & 0xDF) | (nes.cpu.int_bus & 0x20)
+    return status if oam else value
 
 
 @inner
@@ -84,21 +90,22 @@ def _pad_conflict(nes, port):
 
 
 @inner
-def _dma_read(nes, mem, addr, halted, keep):
+def _dma_read(nes, mem, addr, halted, oam):
     """DMA reads ``addr`` while the CPU is halted reading ``halted``.
 
-    ``keep``: a byte driven from outside wins over a controller (seen for OAM DMA).
+    ``oam``: it is OAM DMA, for which a byte driven from outside wins over a
+    controller.
     """
     reg = addr & 0x1F
     if _registers_active(halted):
         if reg == 0x15:
-            return _status_conflict(nes, mem, addr)
+            return _status_conflict(nes, mem, addr, oam)
         inside = (addr & 0xFFE0) == 0x4000
         value = nes.cpu.open_bus
         if not inside:
             value = bus_read(nes, mem, addr)
         if reg == 0x16 or reg == 0x17:
-            if keep and not inside and _driven(nes, addr):
+            if oam and not inside and _driven(nes, addr):
                 pad_read(nes, reg & 1)
             else:
                 value = _pad_conflict(nes, reg & 1)
