@@ -3,7 +3,7 @@
 from pathlib import Path
 
 _HERE = Path(__file__).parent
-GAME = "pynes_game.nes"
+GAME = "pinewood.nes"
 
 
 def folder(name: str) -> Path:

@@ -77,6 +77,8 @@ def run(
         path = rom or bundled.rom()
     except (MovieError, OSError) as error:
         fail(error)
+    if frames is None:
+        _open_window()
     console = open_console(path, submapper)
     if load_state:
         _load_state(console, load_state)
@@ -93,6 +95,16 @@ def _load_state(console, path):
         console.load_state(path.read_bytes())
     except (OSError, StateError) as error:
         fail(f"{path}: {getattr(error, 'strerror', None) or error}")
+
+
+def _open_window():
+    from .player import PlayerError, open_pygame
+
+    # Before the console compiles: whoever has no display need not wait for that.
+    try:
+        open_pygame()
+    except PlayerError as error:
+        fail(error)
 
 
 def _play(console, path, scale, record):
