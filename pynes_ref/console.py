@@ -30,7 +30,8 @@ FRAME_RATE = 60.0988
 CPU_RATE = 1_789_773
 HEIGHT, WIDTH = 240, 256
 
-_CPU = {"a": "a", "x": "x", "y": "y", "s": "s", "p": "p", "pc": "pc", "cycles": "clk", "jammed": "jammed"}
+_CPU = {"a": "a", "x": "x", "y": "y", "s": "s", "p": "p", "pc": "pc", "cycles": "clk", "jammed": "jammed",
+        "open_bus": "open_bus"}
 _PPU = {
     "ctrl": "ctrl", "mask": "mask", "status": "status", "oam_addr": "oam_addr",
     "v": "v", "t": "t", "x": "x", "w": "w",
@@ -149,6 +150,14 @@ class Console:
         window = 8 + (which & 3)
         start = int(self._nes["cart"]["ppu_page"][window]) + window * 0x400
         return self._mem[start : start + 960].reshape(30, 32)
+
+    def pattern_table(self, which: int) -> np.ndarray:
+        """The pattern table at PPU $0000 or $1000 as the board now has it: 256 tiles, ``uint8[256, 8, 8]``, 0 to 3."""
+        page, mem = self._nes["cart"]["ppu_page"], self._mem
+        windows = [int(page[w]) + w * 0x400 for w in range(4 * (which & 1), 4 * (which & 1) + 4)]
+        planes = np.concatenate([mem[start : start + 0x400] for start in windows]).reshape(256, 2, 8, 1)
+        bits = np.unpackbits(planes, axis=3)
+        return bits[:, 0] | bits[:, 1] << 1
 
     @property
     def cycles(self) -> int:
