@@ -21,46 +21,59 @@ buffers are owned by Python and outlive every call).
 
 import warnings
 
-from numba import config, njit
+from numba import config, njit, types
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import register_pass
-from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
 
 from ..jitcache import ENVIRONMENT, cache_folder
+from .jit_link import PartLowering, PartOutOfLineLowering, WholeLowering
 
 _COMMON = {"error_model": "numpy", "nogil": True, "_nrt": False}
 _BARE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
+def _compiler(lowering):
+    """Numba's compiler with another last step."""
 
-class _OutOfLine(Lower):
-    def setup_function(self, fndesc):
-        super().setup_function(fndesc)
-        self.function.attributes.add("noinline")
+    class Compiler(CompilerBase):
+        def define_pipelines(self):
+            manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
+            manager.passes = [(lowering if p is NativeLowering else p, why) for p, why in manager.passes]
+            manager.finalize()
+            return [manager]
 
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _OutOfLineLowering(NativeLowering):
-    _name = "pynes_ref_out_of_line_lowering"
-
-    @property
-    def lowering_class(self):
-        return _OutOfLine
+    return Compiler
 
 
-class _OutOfLineCompiler(CompilerBase):
-    def define_pipelines(self):
-        manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        manager.passes = [(_OutOfLineLowering if p is NativeLowering else p, why) for p, why in manager.passes]
-        manager.finalize()
-        return [manager]
+_PART, _DOOR, _WHOLE = map(_compiler, (PartLowering, PartOutOfLineLowering, WholeLowering))
 
 
-# A function compiled for an inlined caller would inherit ``forceinline``.
-inner = njit(**_COMMON, **_BARE, forceinline=False)
-inline = njit(**_COMMON, **_BARE, forceinline=True)
-outline = njit(**_COMMON, **_BARE, forceinline=False, pipeline_class=_OutOfLineCompiler)
+def _part(function, **options):
+    dispatcher = njit(**_COMMON, **_BARE, **options)(function)
+    resolve = dispatcher.get_call_template
+
+    # A literal argument is an argument like any other: one compilation for all.
+    def get_call_template(args, kws):
+        return resolve(tuple(map(types.unliteral, args)), {k: types.unliteral(v) for k, v in kws.items()})
+
+    dispatcher.get_call_template = get_call_template
+    return dispatcher
+
+
+def inner(function):
+    """Compile a function for compiled callers; LLVM decides whether to inline it."""
+    # A function compiled for an inlined caller would inherit ``forceinline``.
+    return _part(function, forceinline=False, pipeline_class=_PART)
+
+
+def inline(function):
+    """Compile a helper that is inlined wherever it is called."""
+    return _part(function, forceinline=True, pipeline_class=_PART)
+
+
+def outline(function):
+    """Compile a door between chips, which is never inlined."""
+    return _part(function, forceinline=False, pipeline_class=_DOOR)
 
 
 def entry(function):
@@ -72,10 +85,10 @@ def entry(function):
             RuntimeWarning,
             stacklevel=2,
         )
-        return njit(**_COMMON)(function)
+        return njit(**_COMMON, pipeline_class=_WHOLE)(function)
     before = config.CACHE_DIR
     config.CACHE_DIR = str(folder)
     try:
-        return njit(**_COMMON, cache=True)(function)
+        return njit(**_COMMON, cache=True, pipeline_class=_WHOLE)(function)
     finally:
         config.CACHE_DIR = before
