@@ -155,10 +155,11 @@ def _summary(console, path, result, frame_sha256):
 @app.command()
 def info(rom: RomArgument) -> None:
     """Show what a ROM file holds: header, board, sizes, hash, and what is not supported."""
-    from .ines import RomError, describe
+    from .describe import describe
+    from .ines import RomError, inspect_rom
 
     try:
-        typer.echo(describe(rom))
+        typer.echo(describe(inspect_rom(rom)))
     except RomError as error:
         fail(error)
 
