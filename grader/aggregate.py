@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from grader.grade import Row
 from grader.manifest import SECTIONS, Config
+from grader.results import Row
 
 
 def _means(values: Iterable[tuple[str, float]]) -> dict[str, float]:

@@ -30,9 +30,6 @@ from abi.loader import Case as CaseKey
 from abi.loader import Emulator
 from abi.recorded import MAGIC, VERSION, Header, Recording, RecordingError
 from grader.manifest import Case
-from grader.metrics import audio as audio_metric
-from grader.metrics import video as video_metric
-from grader.pictures import palette
 
 if TYPE_CHECKING:
     from abi.candidate import Candidate
@@ -146,6 +143,10 @@ def write(
     progress: Callable[[int], None] | None = None,
 ) -> None:
     """Write a recording from its frames, deriving both thresholds; the file appears whole or not at all."""
+    from grader.metrics import audio as audio_metric  # Numba: only those who record need it
+    from grader.metrics import video as video_metric
+    from grader.pictures import palette
+
     changes: list[float] = []
     counts: list[int] = []
     sound: list[NDArray[np.int16]] = []

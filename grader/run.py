@@ -19,8 +19,8 @@ from abi.candidate import EmulatorError
 from abi.loader import Emulator
 from abi.recorded import RecordingError, read_header
 from grader import aggregate, parallel, refcache
-from grader.grade import Outcome, Row, Task, dump, grade_case
 from grader.manifest import Corpus
+from grader.results import Outcome, Row, Task, dump, grade_case
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ def check_opens(task: Task) -> None:
     """Set a candidate up once before anything is run, so that a hopeless one costs one clear line and not hours."""
     from abi.candidate import CandidateError, start
 
-    if task.candidate.recorded:
-        return
+    if task.candidate.kind in ("pynes_ref", "folder", "recording") and not task.candidate.bug:
+        return  # nothing that could fail is done before a ROM is loaded
     try:
         instance = task.candidate.open()
         try:

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from grader.grade import Row
 from grader.manifest import SECTIONS
+from grader.results import Row
 from grader.run import Listener
 
 

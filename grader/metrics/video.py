@@ -121,11 +121,28 @@ def _compare(luma, identity, ref, cand):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
+def _same_words(a, b):
+    """Are two arrays of uint64 equal? Blocks without a branch inside, so that they become wide instructions."""
+    for block in range(0, a.shape[0], 64):
+        different = np.uint64(0)
+        for i in range(block, block + 64):
+            different |= a[i] ^ b[i]
+        if different != 0:
+            return False
+    return True
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
 def _differ(identity, before, now):
     for i in range(61440):
         if before[i] != now[i] and identity[np.int64(before[i]) & 511] != identity[np.int64(now[i]) & 511]:
             return True
     return False
+
+
+def same(a: NDArray[np.uint16], b: NDArray[np.uint16]) -> bool:
+    """Are two pictures (61 440 contiguous uint16) the same bytes? A few microseconds."""
+    return bool(_same_words(a.reshape(-1).view(np.uint64), b.reshape(-1).view(np.uint64)))
 
 
 def compare(palette: Palette, ref: NDArray[np.uint16], cand: NDArray[np.uint16]) -> tuple[float, int, float]:
@@ -134,7 +151,7 @@ def compare(palette: Palette, ref: NDArray[np.uint16], cand: NDArray[np.uint16])
     Pictures are C-contiguous uint16, 61 440 values; bits above the ninth are ignored.
     """
     ref, cand = ref.reshape(-1), cand.reshape(-1)
-    if np.array_equal(ref, cand):  # the usual case for a good candidate, and ten times quicker
+    if same(ref, cand):  # the usual case for a good candidate
         return 0.0, 0, 0.0
     d, differing, error, flat_r, flat_c = _compare(palette.luma, palette.identity, ref, cand)
     if differing == 0:  # other indices, the same colours: every block is compared with itself
@@ -147,7 +164,7 @@ def compare(palette: Palette, ref: NDArray[np.uint16], cand: NDArray[np.uint16])
 def change(palette: Palette, before: NDArray[np.uint16], now: NDArray[np.uint16]) -> float | None:
     """d of two consecutive reference frames (no blank gate); None when no pixel's colour changed."""
     before, now = before.reshape(-1), now.reshape(-1)
-    if np.array_equal(before, now):
+    if same(before, now):
         return None
     d, differing, _, _, _ = _compare(palette.luma, palette.identity, before, now)
     return float(d) if differing else None
@@ -155,7 +172,8 @@ def change(palette: Palette, before: NDArray[np.uint16], now: NDArray[np.uint16]
 
 def differ(palette: Palette, before: NDArray[np.uint16], now: NDArray[np.uint16]) -> bool:
     """Does any pixel's colour differ?"""
-    return bool(_differ(palette.identity, before.reshape(-1), now.reshape(-1)))
+    before, now = before.reshape(-1), now.reshape(-1)
+    return not same(before, now) and bool(_differ(palette.identity, before, now))
 
 
 def threshold(changes: NDArray[np.float32] | list[float]) -> float:

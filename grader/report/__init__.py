@@ -14,8 +14,8 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from grader.grade import Outcome, Row
 from grader.manifest import SECTIONS
+from grader.results import Outcome, Row
 
 
 def _part(name: str) -> str:

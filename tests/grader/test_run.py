@@ -24,9 +24,9 @@ from abi.loader import resolve
 from abi.recorded import Recording
 from grader import determinism, parallel, refcache
 from grader.aggregate import overall, sections, summary
-from grader.grade import Row
 from grader.manifest import Config, load_corpus
 from grader.pictures import difference, palette, png, rgb_png, wav
+from grader.results import Row
 from grader.run import Options, grade
 
 
