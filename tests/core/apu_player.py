@@ -1,16 +1,14 @@
 """Drives the APU with registers and no CPU: a script of accesses, a DMA unit reduced to the DMC's fetches."""
 
-import numba
 import numpy as np
 
 from pynes_ref.core.apu import apu_end, apu_read_status, apu_run, apu_write, power_on_apu
 from pynes_ref.core.dmc import dmc_deliver
+from pynes_ref.core.jit import entry
 from pynes_ref.core.state import NES
 
 READ, WRITE = 1, 2
 STATUS, FETCH, HALT, IRQ = range(4)
-
-jit = numba.njit(error_model="numpy", _nrt=False)
 
 
 def new_console():
@@ -21,7 +19,7 @@ def new_console():
     return nes, mem
 
 
-@jit
+@entry
 def _play(nes, mem, first, last, kind, addr, value, stops, log):
     """Cycles ``first`` to ``last``. In cycle n: apu_end(n) where stops[n] & 1, apu_run(n) where stops[n] & 2.
 
