@@ -228,12 +228,26 @@ def rms_ratios(ref: NDArray[np.int16], ref_counts, cand: NDArray[np.int16], cand
     return _ratios(_per_frame_rms(ref, ref_counts), _per_frame_rms(cand, cand_counts))
 
 
+@njit(cache=True, error_model="numpy", nogil=True)
+def _counted_rms(samples, counts, out):
+    """RMS of stretches of ``counts`` samples, one after the other (integer sums: exact); 0 for an empty one."""
+    at = 0
+    for n in range(counts.shape[0]):
+        total = 0
+        for i in range(at, at + counts[n]):
+            s = np.int64(samples[i])
+            total += s * s
+        at += counts[n]
+        out[n] = np.sqrt(total / max(counts[n], 1))
+
+
 def _per_frame_rms(samples: NDArray[np.int16], counts) -> NDArray[np.float64]:
     counts = np.asarray(counts, np.int64)
-    ends = np.cumsum(counts)
-    power = np.concatenate(([0], np.cumsum(samples.astype(np.int64) ** 2)))  # exact: 2^30 * 2^33 samples fit
-    total = power[ends] - power[ends - counts]
-    return np.sqrt(total / np.maximum(counts, 1))
+    if counts.sum() != samples.size:
+        raise ValueError(f"{samples.size} samples, but counts of {counts.sum()}")
+    level = np.empty(counts.size, np.float64)
+    _counted_rms(np.ascontiguousarray(samples, np.int16), counts, level)
+    return level
 
 
 def _ratios(ref: NDArray[np.float64], cand: NDArray[np.float64]) -> list[float | None]:
