@@ -9,6 +9,13 @@ Importing the package costs nothing; the compiled core is loaded with the first
 """
 
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .buttons import Button
+    from .console import Console
+    from .ines import RomError
+    from .savestate import StateError
 
 try:
     __version__ = version("pynes-ref")
@@ -20,7 +27,7 @@ __all__ = ["Button", "Console", "RomError", "StateError", "__version__"]
 _HOMES = {"Button": "buttons", "Console": "console", "RomError": "ines", "StateError": "savestate"}
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
     if name in _HOMES:
         from importlib import import_module
 

@@ -12,6 +12,7 @@ the GIL and a console shares nothing with another.
 from __future__ import annotations
 
 import copy
+from operator import index
 from os import PathLike
 from typing import BinaryIO
 
@@ -20,7 +21,7 @@ import numpy as np
 from . import savestate
 from .core import frame as core
 from .core.power import make_console
-from .core.state import NES
+from .core.state import NES, STATE_BYTES
 from .ines import Cartridge, load_rom
 from .palette import to_rgb
 from .views import Memory, Registers, read_only
@@ -32,11 +33,9 @@ HEIGHT, WIDTH = 240, 256
 
 _CPU = {"a": "a", "x": "x", "y": "y", "s": "s", "p": "p", "pc": "pc", "cycles": "clk", "jammed": "jammed",
         "open_bus": "open_bus"}
-_PPU = {
-    "ctrl": "ctrl", "mask": "mask", "status": "status", "oam_addr": "oam_addr",
-    "v": "v", "t": "t", "x": "x", "w": "w",
-    "scanline": "scanline", "dot": "dot", "dots": "dots",
-}  # fmt: skip
+_CPU_LIMITS = {"a": 0xFF, "x": 0xFF, "y": 0xFF, "s": 0xFF, "p": 0xFF, "pc": 0xFFFF}
+_PPU = {name: name for name in ("ctrl", "mask", "status", "oam_addr", "v", "t", "x", "w", "scanline", "dot", "dots")}
+_PPU_LIMITS = {"oam_addr": 0xFF, "v": 0x7FFF, "t": 0x7FFF, "x": 7, "w": 1}
 
 
 class Console:
@@ -45,6 +44,10 @@ class Console:
     rom: path of an iNES or NES 2.0 file, or its bytes. Raises ``RomError`` (a
     ``ValueError``) for a file that is not a usable ROM. submapper: take the
     board's revision with this NES 2.0 number instead of the header's.
+
+    Attributes: ``cpu``, ``ppu`` and ``apu`` are live views of registers as ints
+    (those of the CPU, and the PPU's oam_addr, v, t, x and w, can be assigned to);
+    ``memory`` is the CPU's address space. One thread at a time may use a console.
 
     The first ``run_frame`` after power-on runs nothing and returns a black
     picture and no sound; the second is the first real frame. Replays and
@@ -60,27 +63,32 @@ class Console:
         self._mem = mem
         self._nes = nes
         self._frame = read_only(nes["ppu"]["frame"]).reshape(HEIGHT, WIDTH)
-        self.ram = nes["ram"]
+        self.ram: np.ndarray = nes["ram"]
         """Work RAM, ``uint8[2048]``, live and writable."""
-        self.oam = nes["ppu"]["oam"]
+        self.oam: np.ndarray = nes["ppu"]["oam"]
         """Sprite memory, ``uint8[256]``, live and writable."""
-        self.palette_ram = nes["ppu"]["palette"]
+        self.palette_ram: np.ndarray = nes["ppu"]["palette"]
         """Palette RAM, ``uint8[32]``, live and writable."""
-        self.vram = nes["vram"]
+        self.vram: np.ndarray = nes["vram"]
         """Nametable RAM, ``uint8[4096]``, live: 2 KiB in the console, 2 more on four-screen boards."""
         self.memory = Memory(self.peek, self._poke)
-        self.cpu = Registers(nes["cpu"], _CPU)
-        self.ppu = Registers(nes["ppu"], _PPU)
-        self.apu = Registers(nes["apu"], _apu_names())
+        self.cpu = Registers(nes["cpu"], _CPU, _CPU_LIMITS)
+        self.ppu = Registers(nes["ppu"], _PPU, _PPU_LIMITS)
+        self.apu = Registers(nes["apu"], _apu_names(), {})
 
     def _start(self):
-        self._clip_audio = None
         core.advance(self._nes, self._mem, core.START, 0, 0, 0)
 
     # Running -------------------------------------------------------------
 
     def run_frame(self, buttons: int = 0, buttons2: int = 0) -> np.ndarray:
-        """Run one frame with these buttons held; returns ``frame``."""
+        """Run to the end of the frame with these buttons held; returns ``frame``.
+
+        buttons, buttons2: bits of ``Button`` for controllers 1 and 2, ``|`` of
+        any, opposite directions too; ValueError unless they are a byte. If the
+        end of a frame has come under ``step_instruction``, that is the frame
+        that this call ends: it runs nothing.
+        """
         core.advance(self._nes, self._mem, core.FRAMES, 1, _buttons(buttons), _buttons(buttons2))
         return self._frame
 
@@ -92,6 +100,7 @@ class Console:
         Without ``render`` no pixel is stored, without ``sound`` no sample is
         kept; the console's state is the same either way.
         """
+        n = index(n)
         if n < 0:
             raise ValueError(f"cannot run {n} frames")
         ppu, audio = self._nes["ppu"], self._nes["audio"]
@@ -103,7 +112,10 @@ class Console:
         return self._frame
 
     def step_instruction(self) -> int:
-        """Run one instruction (or interrupt sequence); returns the CPU cycles it took, DMA included."""
+        """Run one instruction (or interrupt sequence); returns the CPU cycles it took, DMA included.
+
+        The buttons are those of the last frame. 0 when the CPU is jammed.
+        """
         before = int(self._nes["cpu"]["clk"])
         core.advance(self._nes, self._mem, core.STEP, 1, 0, 0)
         return int(self._nes["cpu"]["clk"]) - before
@@ -115,7 +127,7 @@ class Console:
     def power_cycle(self) -> None:
         """Switch off and on: the state right after construction, but battery RAM is kept."""
         kept = self.battery_ram.copy()
-        self._mem[: NES.itemsize] = make_console(self.cartridge)[0][: NES.itemsize]
+        self._mem[:STATE_BYTES] = make_console(self.cartridge)[0][:STATE_BYTES]
         self.battery_ram[:] = kept
         self._start()
 
@@ -127,7 +139,7 @@ class Console:
         return self._frame
 
     def rgb(self, out: np.ndarray | None = None) -> np.ndarray:
-        """The picture in colour, ``uint8[240, 256, 3]``."""
+        """The picture in colour, ``uint8[240, 256, 3]``, in ``out`` if given (an array of that shape and type)."""
         return to_rgb(self._frame, out)
 
     def drain_audio(self) -> np.ndarray:
@@ -139,14 +151,14 @@ class Console:
         return samples
 
     def peek(self, addr: int) -> int:
-        """The byte the CPU would read at ``addr``, without side effects."""
-        return int(core.peek(self._nes, self._mem, addr & 0xFFFF))
+        """The byte the CPU would read at ``addr`` (taken modulo $10000), without side effects."""
+        return int(core.peek(self._nes, self._mem, index(addr) & 0xFFFF))
 
-    def _poke(self, addr, value):
+    def _poke(self, addr: int, value: int) -> None:
         core.poke(self._nes, self._mem, addr, value)
 
     def nametable(self, which: int) -> np.ndarray:
-        """Tiles of a nametable (0 to 3, as the PPU sees it), ``uint8[30, 32]``."""
+        """Tiles of a nametable (0 to 3, as the PPU sees it), ``uint8[30, 32]``, live."""
         window = 8 + (which & 3)
         start = int(self._nes["cart"]["ppu_page"][window]) + window * 0x400
         return self._mem[start : start + 960].reshape(30, 32)
@@ -173,15 +185,15 @@ class Console:
 
     def snapshot(self) -> np.ndarray:
         """The raw state as ``uint8[n]``, for ``restore`` in the same process; fastest, unchecked."""
-        return self._mem[: NES.itemsize].copy()
+        return self._mem[:STATE_BYTES].copy()
 
     def restore(self, snapshot: np.ndarray) -> None:
         """Put a ``snapshot`` of this ROM back."""
-        self._mem[: NES.itemsize] = snapshot
+        self._mem[:STATE_BYTES] = snapshot
 
     def save_state(self, file: BinaryIO | None = None) -> bytes:
         """The exact state, undrained audio included, as bytes; also written to ``file`` if given."""
-        data = savestate.pack(self._mem[: NES.itemsize], self.cartridge.sha256)
+        data = savestate.pack(self._mem[:STATE_BYTES], self.cartridge.sha256)
         if file is not None:
             file.write(data)
         return data
@@ -190,7 +202,7 @@ class Console:
         """Restore a ``save_state``. Raises ``StateError`` (and changes nothing) if it is not one of this ROM."""
         data = source if isinstance(source, bytes | bytearray | memoryview) else source.read()
         raw = savestate.unpack(data, self.cartridge.sha256)
-        self._mem[: NES.itemsize] = np.frombuffer(raw, dtype=np.uint8)
+        self._mem[:STATE_BYTES] = np.frombuffer(raw, dtype=np.uint8)
 
     def clone(self) -> Console:
         """An independent console in the same state."""
@@ -205,12 +217,12 @@ class Console:
         start, size = self.cartridge.battery_range
         return self._nes["prg_ram"][start : start + size]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Console {self.cartridge.board} cycle {self.cycles}>"
 
 
 def _buttons(value):
-    value = int(value)
+    value = index(value)
     if not 0 <= value <= 0xFF:
         raise ValueError(f"buttons must be a byte, not {value}")
     return value

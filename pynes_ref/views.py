@@ -2,43 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+from operator import index
+from typing import overload
+
 import numpy as np
 
 
 class Registers:
     """Live view of some integers of one section of the console's record.
 
-    ``names`` maps what the view calls them to the field (or to a function of
-    the section that returns an int). Fields can be assigned to; functions not.
+    ``names`` are all of them; ``limits`` gives the greatest value of each that
+    can be assigned to. AttributeError for any other, ValueError for a value
+    that the register cannot hold.
     """
 
-    __slots__ = ("_names", "_section")
+    __slots__ = ("_limits", "_names", "_section")
 
-    def __init__(self, section, names):
+    def __init__(self, section: np.void, names: Mapping[str, str], limits: Mapping[str, int]):
         object.__setattr__(self, "_section", section)
         object.__setattr__(self, "_names", names)
+        object.__setattr__(self, "_limits", limits)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> int:
         try:
-            field = self._names[name]
+            return int(self._section[self._names[name]])
         except KeyError:
             raise AttributeError(f"no register {name!r}; there are {', '.join(self._names)}") from None
-        return int(self._section[field]) if isinstance(field, str) else int(field(self._section))
 
-    def __setattr__(self, name, value):
-        field = self._names.get(name)
-        if not isinstance(field, str):
-            raise AttributeError(f"register {name!r} cannot be set")
-        self._section[field] = value
+    def __setattr__(self, name: str, value: int) -> None:
+        if name not in self._limits:
+            can = ", ".join(self._limits) or "none"
+            raise AttributeError(f"register {name!r} cannot be set; those that can: {can}")
+        value = index(value)
+        if not 0 <= value <= self._limits[name]:
+            raise ValueError(f"{name} must be from 0 to {self._limits[name]:#x}, not {value}")
+        self._section[self._names[name]] = value
 
-    def __dir__(self):
-        return list(self._names)
+    def __dir__(self) -> list[str]:
+        return ["as_dict", *self._names]
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, int]:
         """All registers as ``{name: int}``."""
         return {name: getattr(self, name) for name in self._names}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "<" + " ".join(f"{name}={value:#x}" for name, value in self.as_dict().items()) + ">"
 
 
@@ -46,21 +54,26 @@ class Memory:
     """The CPU's address space: ``memory[a]``, ``memory[a:b]`` read without side effects, ``memory[a] = v`` writes.
 
     Reads return ``int`` or, for a slice, ``bytes``. A write is what the CPU's
-    would be (a register or a board reacts to it), but takes no time.
+    would be (a register or a board reacts to it), but takes no time. IndexError
+    for an address outside $0000-$FFFF, ValueError for what is no byte.
     """
 
     __slots__ = ("_peek", "_poke")
 
-    def __init__(self, peek, poke):
+    def __init__(self, peek: Callable[[int], int], poke: Callable[[int, int], None]):
         self._peek = peek
         self._poke = poke
 
-    def __getitem__(self, where):
+    @overload
+    def __getitem__(self, where: int) -> int: ...
+    @overload
+    def __getitem__(self, where: slice) -> bytes: ...
+    def __getitem__(self, where: int | slice) -> int | bytes:
         if isinstance(where, slice):
             return bytes(self._peek(a) for a in range(*where.indices(0x10000)))
         return self._peek(_address(where))
 
-    def __setitem__(self, where, value):
+    def __setitem__(self, where: int | slice, value: int | Iterable[int]) -> None:
         if not isinstance(where, slice):
             self._poke(_address(where), _byte(value))
             return
@@ -71,25 +84,25 @@ class Memory:
         for a, v in zip(places, values, strict=True):
             self._poke(a, v)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return 0x10000
 
 
 def _address(value):
-    value = int(value)
+    value = index(value)
     if not 0 <= value <= 0xFFFF:
         raise IndexError(f"address {value:#x} is not in $0000-$FFFF")
     return value
 
 
 def _byte(value):
-    value = int(value)
+    value = index(value)
     if not 0 <= value <= 0xFF:
         raise ValueError(f"{value} is not a byte (0 to 255)")
     return value
 
 
-def read_only(array):
+def read_only(array: np.ndarray) -> np.ndarray:
     """A read-only view of an array of the record."""
     view = np.asarray(array)[...]
     view.flags.writeable = False
