@@ -154,7 +154,10 @@ def load(path: str | PathLike[str]) -> Movie:
         size = path.stat().st_size
         if size > MAX_BYTES:
             raise MovieError(f"{path}: {size} bytes is too large for a replay (limit {MAX_BYTES})")
-        data = path.read_bytes()
+        with path.open("rb") as file:  # the size of a pipe or device is not known before
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise MovieError(f"{path}: too large for a replay (limit {MAX_BYTES} bytes)")
     except OSError as error:
         raise MovieError(f"{path}: {error.strerror or error}") from None
     return parse_bytes(data, str(path))
