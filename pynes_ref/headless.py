@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from .files import atomic_write
+from . import files
 from .movie import Movie
 
 
@@ -31,23 +33,28 @@ class Outputs:
 
 @dataclass
 class Run:
-    """What a headless run gathers."""
+    """What a headless run gathers; sound and pictures only where an output wants them."""
 
     frames: int = 0
     seconds: float = 0.0
+    audio_sha256: Any = field(default_factory=hashlib.sha256)
     audio: list = field(default_factory=list)
     samples: list = field(default_factory=list)
     pictures: list = field(default_factory=list)
     hashes: list = field(default_factory=list)
 
 
-def check_writable(paths) -> None:
-    """Raise OSError now for an output that could not be written at the end of the run."""
-    for path in paths:
-        if path.is_dir():
-            raise IsADirectoryError(f"{path} is a folder, not a file to write")
-        if not path.parent.is_dir():
-            raise FileNotFoundError(f"{path.parent} is not a folder; make it first")
+def check_writable(outputs: Outputs, inputs=()) -> None:
+    """Raise OSError now for an output that could not be written after the run or would replace an input."""
+    taken = {Path(os.path.realpath(path)): f"the input {path}" for path in inputs}
+    for path in outputs.paths():
+        files.check_writable(path)
+        if files.is_special(path):
+            continue
+        at = Path(os.path.realpath(path))
+        if at in taken:
+            raise OSError(f"the output {path} would replace {taken[at]}; choose another name")
+        taken[at] = "another output"
 
 
 def frame_sha256(frame) -> str:
@@ -58,9 +65,10 @@ def frame_sha256(frame) -> str:
 def run(console, frames: int, movie: Movie, outputs: Outputs, start: int = 0, first: int = 0, tick=None) -> Run:
     """Run ``frames`` frames, the first of them number ``first`` of the replay; record those from ``start`` on.
 
-    ``tick(n)`` is called after every frame. Pictures are kept only for --npz.
+    ``tick(n)`` is called after every frame. Raises OSError for an output that cannot be written.
     """
     result = Run(frames=frames)
+    keep_sound = outputs.wav or outputs.npz
     video = _video(outputs.video)
     begun = time.perf_counter()
     try:
@@ -68,8 +76,10 @@ def run(console, frames: int, movie: Movie, outputs: Outputs, start: int = 0, fi
             picture = console.run_frame(movie.keys_at(n))
             sound = console.drain_audio()
             if n >= start:
-                result.audio.append(sound)
-                result.samples.append(len(sound))
+                result.audio_sha256.update(sound.astype("<i2", copy=False))
+                if keep_sound:
+                    result.audio.append(sound)
+                    result.samples.append(len(sound))
                 if outputs.npz:
                     result.pictures.append(picture.copy())
                 if outputs.hashes:
@@ -79,12 +89,12 @@ def run(console, frames: int, movie: Movie, outputs: Outputs, start: int = 0, fi
             if tick:
                 tick(n)
         result.seconds = time.perf_counter() - begun
+        if video:
+            video.close()
     except BaseException:
         if video:
             video.abandon()
         raise
-    if video:
-        video.close()
     _write(console, result, outputs)
     return result
 
@@ -98,17 +108,23 @@ def _video(path):
 
 
 def _write(console, result, outputs):
+    def put(path, data):
+        try:
+            files.atomic_write(path, data)
+        except OSError as error:
+            raise files.unwritable(path, error) from None
+
     audio = np.concatenate(result.audio) if result.audio else np.zeros(0, np.int16)
     if outputs.png:
-        atomic_write(outputs.png, png_bytes(console.rgb()))
+        put(outputs.png, png_bytes(console.rgb()))
     if outputs.wav:
-        atomic_write(outputs.wav, wav_bytes(audio))
+        put(outputs.wav, wav_bytes(audio))
     if outputs.npz:
-        atomic_write(outputs.npz, npz_bytes(result.pictures, audio, result.samples))
+        put(outputs.npz, npz_bytes(result.pictures, audio, result.samples))
     if outputs.hashes:
-        atomic_write(outputs.hashes, "".join(f"{line}\n" for line in result.hashes).encode())
+        put(outputs.hashes, "".join(f"{line}\n" for line in result.hashes).encode())
     if outputs.state:
-        atomic_write(outputs.state, console.save_state())
+        put(outputs.state, console.save_state())
 
 
 def png_bytes(rgb) -> bytes:

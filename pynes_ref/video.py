@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,11 +13,15 @@ import numpy as np
 # https://www.nesdev.org/wiki/Cycle_reference_chart
 FRAME_RATE = Fraction(39_375_000, 655_171)
 SCALE = 2
+OPTIONS = {"crf": "12", "preset": "veryfast"}
 RATE = 44_100
 
 
 class VideoWriter:
-    """An H.264 + AAC file of NES frames; appears under its name only when ``close`` has finished."""
+    """An H.264 + AAC file of NES frames; appears under its name only when ``close`` has finished.
+
+    Every method raises ``OSError`` when the file cannot be written; then call ``abandon``.
+    """
 
     def __init__(self, path: Path):
         try:
@@ -24,38 +29,56 @@ class VideoWriter:
         except ImportError:
             raise OSError('video needs PyAV: pip install "pynes-ref[video]"') from None
         self._av = av
+        self._time = 0
         self._path = Path(path)
-        self._part = self._path.with_name(f".{self._path.name}.{os.getpid()}.part{self._path.suffix}")
+        target = Path(os.path.realpath(path))  # a symbolic link stays a link
+        self._part = target.with_name(f".{target.name}.{os.getpid()}.part{target.suffix}")
+        self._target = target
+        self._file = None
         try:
             self._file = av.open(str(self._part), "w")
-        except (ValueError, av.FFmpegError) as error:
-            self._part.unlink(missing_ok=True)
-            raise OSError(f"{path}: no such kind of video file ({error}); use .mp4 or .mkv") from None
-        self._picture = self._file.add_stream("libx264", rate=FRAME_RATE, options={"crf": "12", "preset": "veryfast"})
-        self._picture.width, self._picture.height = 256 * SCALE, 240 * SCALE
-        self._picture.pix_fmt = "yuv420p"
-        self._sound = self._file.add_stream("aac", rate=RATE, layout="mono")
-        self._time = 0
+            self._picture = self._file.add_stream("libx264", rate=FRAME_RATE, options=OPTIONS)
+            self._picture.width, self._picture.height = 256 * SCALE, 240 * SCALE
+            self._picture.pix_fmt = "yuv420p"
+            self._sound = self._file.add_stream("aac", rate=RATE, layout="mono")
+            self._file.start_encoding()
+        except (ValueError, OSError, av.FFmpegError) as error:
+            self.abandon()
+            raise OSError(f"cannot write {path} as a video ({error}); use a name that ends in .mp4 or .mkv") from None
+
+    @contextmanager
+    def _naming(self):
+        try:
+            yield
+        except (ValueError, OSError, self._av.FFmpegError) as error:
+            raise OSError(
+                f"cannot write {self._path}: {getattr(error, 'strerror', None) or error}: "
+                "free some space there or choose another place"
+            ) from None
 
     def add(self, rgb, samples) -> None:
         """Append a frame, ``uint8[240, 256, 3]``, and its sound, ``int16[n]``."""
         big = np.repeat(np.repeat(rgb, SCALE, axis=0), SCALE, axis=1)
-        self._file.mux(self._picture.encode(self._av.VideoFrame.from_ndarray(big, format="rgb24")))
-        if len(samples):
-            sound = self._av.AudioFrame.from_ndarray(samples.reshape(1, -1), format="s16", layout="mono")
-            sound.sample_rate = RATE
-            sound.pts = self._time
-            self._time += len(samples)
-            self._file.mux(self._sound.encode(sound))
+        with self._naming():
+            self._file.mux(self._picture.encode(self._av.VideoFrame.from_ndarray(big, format="rgb24")))
+            if len(samples):
+                sound = self._av.AudioFrame.from_ndarray(samples.reshape(1, -1), format="s16", layout="mono")
+                sound.sample_rate = RATE
+                sound.pts = self._time
+                self._time += len(samples)
+                self._file.mux(self._sound.encode(sound))
 
     def close(self) -> None:
         """Finish the file and give it its name."""
-        self._file.mux(self._picture.encode())
-        self._file.mux(self._sound.encode())
-        self._file.close()
-        os.replace(self._part, self._path)
+        with self._naming():
+            self._file.mux(self._picture.encode())
+            self._file.mux(self._sound.encode())
+            self._file.close()
+            os.replace(self._part, self._target)
 
     def abandon(self) -> None:
         """Leave nothing behind."""
-        self._file.close()
+        if self._file is not None:
+            with suppress(ValueError, OSError, self._av.FFmpegError):
+                self._file.close()
         self._part.unlink(missing_ok=True)
