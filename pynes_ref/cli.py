@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -31,16 +33,37 @@ def fail(message) -> None:
     raise typer.Exit(2)
 
 
-def open_console(path: Path, submapper: int | None = None):
-    """A console with the ROM at ``path``; any fault ends the command with one line."""
+def open_console(path: Path, submapper: int | None = None, state: Path | None = None):
+    """A console with the ROM at ``path``, in the state kept in the file ``state``.
+
+    Any fault ends the command with one line, and before anything is compiled.
+    """
+    from .ines import RomError, load_rom
+
+    try:
+        cartridge = load_rom(path, submapper)
+    except RomError as error:
+        fail(error)
+    data = _read_state(state, cartridge) if state else None
     with warmed():
         from .console import Console
-        from .ines import RomError
 
-        try:
-            return Console(path, submapper)
-        except RomError as error:
-            fail(error)
+        console = Console(cartridge)
+    if data is not None:
+        console.load_state(data)
+    return console
+
+
+def _read_state(path, cartridge):
+    from .savestate import MAX_BYTES, StateError, unpack
+
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES)
+        unpack(data, cartridge.sha256)
+        return data
+    except (OSError, StateError) as error:
+        fail(f"{path}: {getattr(error, 'strerror', None) or error}")
 
 
 @app.command()
@@ -73,28 +96,17 @@ def run(
         fail("--record is for the window; leave out --frames")
     try:
         movie = load(replay) if replay else Movie()
-        check_writable(outputs.paths())
         path = rom or bundled.rom()
+        check_writable(outputs, [path, replay] if replay else [path])
     except (MovieError, OSError) as error:
         fail(error)
     if frames is None:
         _open_window()
-    console = open_console(path, submapper)
-    if load_state:
-        _load_state(console, load_state)
+    console = open_console(path, submapper, load_state)
     if frames is None:
         _play(console, path, scale, record)
     else:
         _headless(console, path, frames, movie, start, outputs)
-
-
-def _load_state(console, path):
-    from .savestate import StateError
-
-    try:
-        console.load_state(path.read_bytes())
-    except (OSError, StateError) as error:
-        fail(f"{path}: {getattr(error, 'strerror', None) or error}")
 
 
 def _open_window():
@@ -130,11 +142,6 @@ def _headless(console, path, frames, movie, start, outputs):
 
 
 def _summary(console, path, result, frame_sha256):
-    import hashlib
-
-    audio = hashlib.sha256()
-    for samples in result.audio:
-        audio.update(samples.astype("<i2").tobytes())
     cart = console.cartridge
     seconds = result.seconds
     return {
@@ -147,7 +154,7 @@ def _summary(console, path, result, frame_sha256):
         "seconds": round(seconds, 3),
         "fps": round(result.frames / seconds, 1) if seconds else 0.0,
         "last_frame_sha256": frame_sha256(console.frame),
-        "audio_sha256": audio.hexdigest(),
+        "audio_sha256": result.audio_sha256.hexdigest(),
         "jammed": console.jammed,
     }
 
@@ -184,17 +191,14 @@ def trace(
     console = open_console(rom, submapper)
     from .trace import trace as lines
 
-    console.run_frames(skip)
-    try:
-        for line in lines(console, instructions, begin):
-            sys.stdout.write(line + "\n")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        sys.stderr.close()
+    for _ in range(skip):
+        console.run_frame()
+    for line in lines(console, instructions, begin):
+        sys.stdout.write(line + "\n")
 
 
-@app.command()
-def test(
+@app.command("test")
+def check(
     rom: RomArgument,
     frames: Annotated[int, typer.Option(min=1, help="give up after this many frames")] = 3600,
     protocol: Annotated[str, typer.Option(help="auto, 6000 or screen")] = "auto",
@@ -239,10 +243,20 @@ def version() -> None:
 def main() -> None:
     """Entry point of the ``pynes-ref`` command."""
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except KeyboardInterrupt:
-        typer.echo("pynes-ref: interrupted", err=True)
         sys.exit(130)
+    except OSError as error:
+        # Nobody can take the output. Python would try again at exit and complain.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):  # a reader that has seen enough is no fault
+            print(f"pynes-ref: cannot write the output: {error.strerror or error}", file=sys.stderr)
+            sys.exit(2)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -89,6 +89,11 @@ def _prune(present):
 
 
 def is_warm():
-    """True when this build has compiled code in its cache folder."""
+    """True when this build's console has been compiled into its cache folder."""
     folder = cache_folder()
-    return folder is not None and any(folder.rglob("*.nbi"))
+    if folder is None:
+        return False
+    # Numba keeps a folder for each place of the sources and looks at their time, too.
+    place = folder / f"{CORE.name}_{hashlib.sha1(str(CORE).encode()).hexdigest()}"
+    edited = (CORE / "frame.py").stat().st_mtime
+    return any(kept.stat().st_mtime >= edited for kept in place.glob("frame.advance-*.nbc"))

@@ -7,6 +7,7 @@ the folders named by ``PYNES_ROMS`` (separated like ``PATH``).
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import sys
@@ -62,10 +63,8 @@ def download_folder() -> Path:
 def search_folders() -> list[Path]:
     """The folders that are searched, those that exist."""
     places = [download_folder(), *map(Path, filter(None, os.environ.get(ENVIRONMENT, "").split(os.pathsep)))]
-    try:
+    with contextlib.suppress(FileNotFoundError):
         places.insert(0, bundled.folder("test_roms"))
-    except FileNotFoundError:
-        pass
     return [p for p in places if p.is_dir()]
 
 

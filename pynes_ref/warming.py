@@ -6,6 +6,7 @@ import time
 from contextlib import contextmanager
 
 QUIET = 1.0
+QUIET_WARM = 2.0
 EVERY = 1.0
 
 
@@ -13,19 +14,23 @@ EVERY = 1.0
 def warmed():
     """Report on stderr, with the elapsed time, if what runs inside takes longer than a second.
 
-    On a warm cache that does not happen; the first run of a version compiles
-    the console.
+    The first run of a version compiles the console; with a warm cache only a
+    slow machine is ever spoken of.
     """
+    from .jitcache import is_warm
+
+    warm = is_warm()
+    what = "starting the console" if warm else "compiling the console (once for this version)"
     stop = threading.Event()
     begun = time.monotonic()
     spoken = []
 
     def report():
         live = sys.stderr.isatty()
-        wait = QUIET
+        wait = QUIET_WARM if warm else QUIET
         while not stop.wait(wait):
             wait = EVERY
-            text = f"compiling the console (once for this version): {time.monotonic() - begun:.0f} s"
+            text = f"{what}: {time.monotonic() - begun:.0f} s"
             print(("\r" if live else "") + text, end="" if live else "\n", file=sys.stderr, flush=True)
             spoken.append(live)
 
