@@ -163,7 +163,11 @@ def timing_findings(run: Run) -> list[Finding]:
     coloured = [n for n, colour in enumerate(colours) if colour]
     if not coloured:
         return [
-            Finding(False, "the probe's picture never changes: NMI, $2006/$2007 or the backdrop colour do not work")
+            Finding(
+                False,
+                "the probe's picture never changes: NMI, $2006/$2007 or the backdrop colour do not work",
+                fatal=bool(run.frames.any()),  # a blank screen emulates nothing, but it keeps the ABI
+            )
         ]
     slip = probe_rom.FIRST_COLOUR_CALL - coloured[0]
     found = []
@@ -236,7 +240,8 @@ def sound_findings(run: Run) -> list[Finding]:
             if steps.max() > 300:
                 places.append(int(steps.argmax()))
     if len(places) < 5:
-        return [*found, Finding(False, "the clicks of the DMC's level ($4011) are not heard")]
+        silent = not any(sound.any() for sound in run.sound)
+        return [*found, Finding(False, "the clicks of the DMC's level ($4011) are not heard", fatal=not silent)]
     middle = int(np.median(places))
     text = f"a click at scanline 241 comes at sample {middle} of its call (about 695 is asked for)"
     if middle < 100:
