@@ -22,6 +22,7 @@ https://www.nesdev.org/wiki/PPU_rendering, /PPU_frame_timing, /NMI.
 import numpy as np
 
 from .jit import inline, inner, outline
+from .ppu_line import run_line
 from .ppu_render import (
     SERIAL_IN,
     backdrop,
@@ -286,6 +287,17 @@ def ppu_run(nes, mem, target):
         last = min(last, ppu.dot + target - ppu.dots)
         if ppu.unsettled == 0 and ((ppu.mask & RENDERING) == 0 or 240 <= ppu.scanline < PRE_RENDER):
             _skip_dots(nes, first, last)
+        elif (
+            first == 0
+            and last == LAST_DOT
+            and ppu.scanline < 240
+            and ppu.unsettled == 0
+            and ppu.latch_stale == 0
+            and ppu.ale == 0
+            and ppu.oam_addr == 0
+            and ppu.whole_lines
+        ):
+            run_line(nes, mem)
         else:
             _run_dots(nes, mem, first, last)
 
@@ -341,6 +353,7 @@ def power_on_ppu(ppu):
     ppu["scanline"] = PRE_RENDER
     ppu["dot"] = LAST_DOT
     ppu["render"] = 1
+    ppu["whole_lines"] = 1
     ppu["writable_at"] = WARM_UP
     ppu["oam2"][:] = 0xFF
     ppu["bus_oam2"][:] = 0xFF

@@ -42,7 +42,7 @@ EVERY_BYTE = 0x0101010101010101
 
 
 @inline
-def _height(ppu):
+def sprite_height(ppu):
     return 16 if ppu.ctrl & 0x20 else 8
 
 
@@ -52,7 +52,7 @@ def _search(nes, first, last):
     ppu = nes.ppu
     # Sprites of scanline 0 would be found on the pre-render line, which finds none.
     line = np.int64(-1) if ppu.scanline == PRE_RENDER else ppu.scanline
-    height = _height(ppu)
+    height = sprite_height(ppu)
     n = ppu.eval_n
     m = ppu.eval_m
     found = ppu.eval_found
@@ -140,7 +140,7 @@ def _follow_bus(nes, first, last):
     """Dots ``first``-``last`` (65-256) of the machine that follows the OAM data bus."""
     ppu = nes.ppu
     line = ppu.scanline
-    height = _height(ppu)
+    height = sprite_height(ppu)
     sprite = ppu.bus_n
     byte = ppu.bus_m
     room = ppu.bus_room
@@ -233,7 +233,7 @@ def _start_line(ppu):
 
 
 @inline
-def _commit(ppu):
+def commit_sprites(ppu):
     """Dot 256: what was found is what the next line shows; the other shifters are emptied."""
     ppu.spr_count = ppu.eval_found
     ppu.spr_zero = ppu.eval_zero
@@ -273,7 +273,7 @@ def evaluate(nes, last):
         if bus:
             _follow_bus(nes, dot, end)
         if end == 256:
-            _commit(ppu)
+            commit_sprites(ppu)
         dot = 257
     if bus and dot <= 321 <= last:
         ppu.oam_bus = np.int64(ppu.bus_oam2[0])
@@ -325,7 +325,7 @@ def fetch_sprite(nes, mem, slot):
     y = np.int64(ppu.oam2[4 * slot])
     tile = np.int64(ppu.oam2[4 * slot + 1])
     attr = np.int64(ppu.oam2[4 * slot + 2])
-    height = _height(ppu)
+    height = sprite_height(ppu)
     # The in-range comparison sees the low 8 bits of the line, so that the pre-render
     # line counts as line 5 (AccuracyCoin, "Sprites on Scanline 0").
     row = (ppu.scanline & 0xFF) - y

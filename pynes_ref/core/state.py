@@ -4,7 +4,7 @@
 buffer, ``mem``: the record's bytes first, then PRG ROM, then CHR ROM. ``nes``
 is a view of the first ``NES.itemsize`` bytes, so RAM, cartridge RAM and ROM
 are all reached as ``mem[offset]`` through page tables of offsets, and a save
-state is a copy of the first ``NES.itemsize`` bytes.
+state is a copy of the first ``STATE_BYTES`` bytes (working memory follows).
 
 Scalars are ``int64`` (Numba mixes narrow unsigned types badly); arrays are as
 narrow as the hardware. Only the module named beside a section writes it.
@@ -55,6 +55,7 @@ PPU = _section(
         "v", "t", "x", "w",
         "ctrl", "mask", "status",
         "nmi_line", "frame_done", "render",
+        "whole_lines",      # 0: every line dot by dot, as the definition has it
         "odd_frame",
         "vbl_suppressed",   # $2002 was read one dot before VBL
         "oam_addr",
@@ -213,6 +214,14 @@ CART = _section(
     ("ppu_wok", "u1", (16,)),
 )
 
+# Working memory of functions that leave nothing in it; not part of a state. ppu_line.py uses it.
+SCRATCH = _section(
+    ("rows", I8, (36,)),
+    ("pixels", "u1", (272,)),
+    ("over", "u1", (272,)),
+    ("colours", "u2", (32,)),
+)
+
 NES = _section(
     ("cpu", CPU),
     ("ppu", PPU),
@@ -225,9 +234,13 @@ NES = _section(
     ("vram", "u1", (4096,)),
     ("prg_ram", "u1", (PRG_RAM_MAX,)),
     ("chr_ram", "u1", (CHR_RAM_MAX,)),
+    ("scratch", SCRATCH),
 )
 
 NEVER = 1 << 62
+
+# A state is the record up to here.
+STATE_BYTES = NES.fields["scratch"][1]
 
 
 def offset_of(field):
