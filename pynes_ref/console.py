@@ -163,6 +163,15 @@ class Console:
         start = int(self._nes["cart"]["ppu_page"][window]) + window * 0x400
         return self._mem[start : start + 960].reshape(30, 32)
 
+    def attributes(self, which: int) -> np.ndarray:
+        """The palette (0 to 3) of each tile of a nametable, ``uint8[30, 32]``."""
+        window = 8 + (which & 3)
+        start = int(self._nes["cart"]["ppu_page"][window]) + window * 0x400 + 960
+        # A byte holds four squares of 2 x 2 tiles.
+        shifts = np.array([[0, 2], [4, 6]], np.uint8).reshape(1, 2, 1, 2)
+        squares = (self._mem[start : start + 64].reshape(8, 1, 8, 1) >> shifts & 3).reshape(16, 16)
+        return squares.repeat(2, axis=0).repeat(2, axis=1)[:30]
+
     def pattern_table(self, which: int) -> np.ndarray:
         """The pattern table at PPU $0000 or $1000 as the board now has it: 256 tiles, ``uint8[256, 8, 8]``, 0 to 3."""
         page, mem = self._nes["cart"]["ppu_page"], self._mem
