@@ -7,6 +7,8 @@ The file holds the battery-backed bytes and nothing else, as other emulators'
 import os
 from pathlib import Path
 
+import numpy as np
+
 from .files import atomic_write
 from .ines import KIB, Cartridge
 
@@ -23,7 +25,7 @@ def battery_path(rom: str | os.PathLike) -> Path:
     return path.with_name(path.name + ".sav")
 
 
-def load_battery(cart: Cartridge, nes, path: str | os.PathLike) -> bool:
+def load_battery(cart: Cartridge, nes: np.void, path: str | os.PathLike) -> bool:
     """Fill the console's battery RAM from ``path``. False when there is no battery or no file yet.
 
     Raises ``BatteryError`` when the file cannot be read or has the wrong size; the console and the
@@ -52,7 +54,7 @@ def load_battery(cart: Cartridge, nes, path: str | os.PathLike) -> bool:
     return True
 
 
-def save_battery(cart: Cartridge, nes, path: str | os.PathLike) -> bool:
+def save_battery(cart: Cartridge, nes: np.void, path: str | os.PathLike) -> bool:
     """Write the console's battery RAM to ``path`` atomically. False when the cartridge has no battery.
 
     Raises ``BatteryError`` when it cannot be written; the old file is then still there, whole.

@@ -71,7 +71,8 @@ class Console:
         """Palette RAM, ``uint8[32]``, live and writable."""
         self.vram: np.ndarray = nes["vram"]
         """Nametable RAM, ``uint8[4096]``, live: 2 KiB in the console, 2 more on four-screen boards."""
-        self.memory = Memory(self.peek, self._poke)
+        self._cpu_page = nes["cart"]["cpu_page"]
+        self.memory = Memory(self.peek, self._poke, self._peek_range)
         self.cpu = Registers(nes["cpu"], _CPU, _CPU_LIMITS)
         self.ppu = Registers(nes["ppu"], _PPU, _PPU_LIMITS)
         self.apu = Registers(nes["apu"], _apu_names(), {})
@@ -152,7 +153,22 @@ class Console:
 
     def peek(self, addr: int) -> int:
         """The byte the CPU would read at ``addr`` (taken modulo $10000), without side effects."""
-        return int(core.peek(self._nes, self._mem, index(addr) & 0xFFFF))
+        addr = index(addr) & 0xFFFF
+        at = self._cpu_page.item(addr >> 11) + addr
+        # A call of compiled code takes longer than this look at plain memory.
+        return self._mem.item(at) if at >= 0 else int(core.peek(self._nes, self._mem, addr))
+
+    def _peek_range(self, start: int, stop: int) -> bytes:
+        parts = []
+        while start < stop:
+            end = min(stop, (start | 0x7FF) + 1)
+            at = self._cpu_page.item(start >> 11) + start
+            if at >= 0:
+                parts.append(self._mem[at : at + end - start].tobytes())
+            else:
+                parts.append(bytes(int(core.peek(self._nes, self._mem, addr)) for addr in range(start, end)))
+            start = end
+        return b"".join(parts)
 
     def _poke(self, addr: int, value: int) -> None:
         core.poke(self._nes, self._mem, addr, value)

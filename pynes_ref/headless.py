@@ -5,14 +5,18 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import files
 from .movie import Movie
+
+if TYPE_CHECKING:
+    from .console import Console
 
 
 @dataclass
@@ -26,7 +30,7 @@ class Outputs:
     hashes: Path | None = None
     state: Path | None = None
 
-    def paths(self):
+    def paths(self) -> list[Path]:
         """The files that will be written."""
         return [p for p in (self.png, self.wav, self.npz, self.video, self.hashes, self.state) if p is not None]
 
@@ -44,7 +48,7 @@ class Run:
     hashes: list = field(default_factory=list)
 
 
-def check_writable(outputs: Outputs, inputs=()) -> None:
+def check_writable(outputs: Outputs, inputs: Iterable[Path] = ()) -> None:
     """Raise OSError now for an output that could not be written after the run or would replace an input."""
     taken = {Path(os.path.realpath(path)): f"the input {path}" for path in inputs}
     for path in outputs.paths():
@@ -57,12 +61,20 @@ def check_writable(outputs: Outputs, inputs=()) -> None:
         taken[at] = "another output"
 
 
-def frame_sha256(frame) -> str:
+def frame_sha256(frame: np.ndarray) -> str:
     """SHA-256 of a frame's little-endian bytes, the line of a ``--hashes`` file."""
     return hashlib.sha256(np.ascontiguousarray(frame, dtype="<u2")).hexdigest()
 
 
-def run(console, frames: int, movie: Movie, outputs: Outputs, start: int = 0, first: int = 0, tick=None) -> Run:
+def run(
+    console: Console,
+    frames: int,
+    movie: Movie,
+    outputs: Outputs,
+    start: int = 0,
+    first: int = 0,
+    tick: Callable[[int], object] | None = None,
+) -> Run:
     """Run ``frames`` frames, the first of them number ``first`` of the replay; record those from ``start`` on.
 
     ``tick(n)`` is called after every frame. Raises OSError for an output that cannot be written.
@@ -127,7 +139,7 @@ def _write(console, result, outputs):
         put(outputs.state, console.save_state())
 
 
-def png_bytes(rgb) -> bytes:
+def png_bytes(rgb: np.ndarray) -> bytes:
     """A PNG of ``uint8[h, w, 3]``."""
     import io
 
@@ -138,7 +150,7 @@ def png_bytes(rgb) -> bytes:
     return buffer.getvalue()
 
 
-def wav_bytes(samples, rate: int = 44_100) -> bytes:
+def wav_bytes(samples: np.ndarray, rate: int = 44_100) -> bytes:
     """A mono 16-bit WAV of ``int16[n]``."""
     import io
     import wave
@@ -152,7 +164,7 @@ def wav_bytes(samples, rate: int = 44_100) -> bytes:
     return buffer.getvalue()
 
 
-def npz_bytes(pictures, audio, samples) -> bytes:
+def npz_bytes(pictures: list[np.ndarray], audio: np.ndarray, samples: list[int]) -> bytes:
     """A compressed npz: ``frames`` uint16[n, 240, 256], ``audio`` int16, ``samples_per_frame`` uint32."""
     import io
 

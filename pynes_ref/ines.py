@@ -67,10 +67,12 @@ class Cartridge:
 
     @property
     def prg_size(self) -> int:
+        """Bytes of PRG ROM."""
         return len(self.prg)
 
     @property
     def chr_size(self) -> int:
+        """Bytes of CHR ROM, 0 on a board with CHR RAM."""
         return len(self.chr)
 
     @property

@@ -11,6 +11,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .console import Console
 
 SIGNATURE = bytes((0xDE, 0xB0, 0x61))
 RUNNING, WANTS_RESET = 0x80, 0x81
@@ -34,7 +38,7 @@ class Verdict:
     protocol: str
 
 
-def screen_text(console) -> str:
+def screen_text(console: Console) -> str:
     """The first nametable as text: tile = ASCII, other tiles as spaces, blank lines dropped."""
     tiles = console.nametable(0)
     lines = []
@@ -45,7 +49,7 @@ def screen_text(console) -> str:
     return "\n".join(lines)
 
 
-def memory_text(console) -> str:
+def memory_text(console: Console) -> str:
     """The zero-terminated text from $6004."""
     raw = console.memory[0x6004:0x7000]
     return raw.split(b"\0", 1)[0].decode("ascii", "replace").strip()
@@ -64,7 +68,7 @@ def judge(text: str) -> tuple[bool | None, int | None]:
     return None, None
 
 
-def run(console, max_frames: int = 3600, protocol: str = "auto") -> Verdict:
+def run(console: Console, max_frames: int = 3600, protocol: str = "auto") -> Verdict:
     """Run a test ROM from power-on until it gives its verdict, pressing Reset when it asks.
 
     ``protocol``: ``6000``, ``screen`` or ``auto`` (6000 as soon as its

@@ -9,9 +9,13 @@ the two can be compared line by line.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from .core.ops import ABS, ABX, ABY, IMM, IMP, IZX, IZY, MNEMONICS, MODE, REL, SPECIAL, ZP, ZPX, ZPY
+
+if TYPE_CHECKING:
+    from .console import Console
 
 CYCLE_SHIFT = 1
 DOT_SHIFT = 4
@@ -36,7 +40,7 @@ def length_of(op: int) -> int:
     return _SPECIAL_LENGTH.get(MNEMONICS[op], 1) if mode == SPECIAL else _LENGTH[mode]
 
 
-def disassemble(peek, pc: int, x: int = 0, y: int = 0) -> tuple[bytes, str]:
+def disassemble(peek: Callable[[int], int], pc: int, x: int = 0, y: int = 0) -> tuple[bytes, str]:
     """The instruction at ``pc``: its bytes and its text with effective address and operand value.
 
     ``peek(addr)`` reads memory without side effects; registers that such a
@@ -87,7 +91,7 @@ def disassemble(peek, pc: int, x: int = 0, y: int = 0) -> tuple[bytes, str]:
     return raw, f"{'*' if _undocumented(op) else ' '}{name} {text}".rstrip()
 
 
-def trace_line(console) -> str:
+def trace_line(console: Console) -> str:
     """The log line of the instruction that ``console`` is about to run."""
     cpu, ppu = console.cpu, console.ppu
     raw, text = disassemble(console.peek, cpu.pc, cpu.x, cpu.y)
@@ -102,7 +106,7 @@ def trace_line(console) -> str:
     )
 
 
-def trace(console, instructions: int, pc: int | None = None) -> Iterator[str]:
+def trace(console: Console, instructions: int, pc: int | None = None) -> Iterator[str]:
     """Run ``instructions`` instructions and yield a log line before each; ``pc`` sets where to begin."""
     if pc is not None:
         console.cpu.pc = pc

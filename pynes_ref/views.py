@@ -58,10 +58,16 @@ class Memory:
     for an address outside $0000-$FFFF, ValueError for what is no byte.
     """
 
-    __slots__ = ("_peek", "_poke")
+    __slots__ = ("_peek", "_peek_range", "_poke")
 
-    def __init__(self, peek: Callable[[int], int], poke: Callable[[int, int], None]):
+    def __init__(
+        self,
+        peek: Callable[[int], int],
+        poke: Callable[[int, int], None],
+        peek_range: Callable[[int, int], bytes],
+    ):
         self._peek = peek
+        self._peek_range = peek_range
         self._poke = poke
 
     @overload
@@ -70,7 +76,10 @@ class Memory:
     def __getitem__(self, where: slice) -> bytes: ...
     def __getitem__(self, where: int | slice) -> int | bytes:
         if isinstance(where, slice):
-            return bytes(self._peek(a) for a in range(*where.indices(0x10000)))
+            start, stop, step = where.indices(0x10000)
+            if step == 1:
+                return self._peek_range(start, stop)
+            return bytes(self._peek(a) for a in range(start, stop, step))
         return self._peek(_address(where))
 
     def __setitem__(self, where: int | slice, value: int | Iterable[int]) -> None:
