@@ -12,6 +12,7 @@ the GIL and a console shares nothing with another.
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from operator import index
 from os import PathLike
 from typing import BinaryIO
@@ -30,6 +31,7 @@ AUDIO_RATE = 44_100
 FRAME_RATE = 60.0988
 CPU_RATE = 1_789_773
 HEIGHT, WIDTH = 240, 256
+CHANNELS = ("pulse1", "pulse2", "triangle", "noise", "dmc")
 
 _CPU = {"a": "a", "x": "x", "y": "y", "s": "s", "p": "p", "pc": "pc", "cycles": "clk", "jammed": "jammed",
         "open_bus": "open_bus"}
@@ -43,7 +45,9 @@ class Console:
 
     rom: path of an iNES or NES 2.0 file, or its bytes. Raises ``RomError`` (a
     ``ValueError``) for a file that is not a usable ROM. submapper: take the
-    board's revision with this NES 2.0 number instead of the header's.
+    board's revision with this NES 2.0 number instead of the header's. famicom:
+    controller ports that every read cycle clocks, as on the first Famicoms; on
+    an NES, reads in consecutive cycles (a CPU halted by DMA) clock them once.
 
     Attributes: ``cpu``, ``ppu`` and ``apu`` are live views of registers as ints
     (those of the CPU, and the PPU's oam_addr, v, t, x and w, can be assigned to);
@@ -54,8 +58,11 @@ class Console:
     recordings count frames that way (abi/ABI.md, "Call 0").
     """
 
-    def __init__(self, rom: str | PathLike | bytes | Cartridge, submapper: int | None = None):
+    def __init__(
+        self, rom: str | PathLike | bytes | Cartridge, submapper: int | None = None, *, famicom: bool = False
+    ):
         self.cartridge = rom if isinstance(rom, Cartridge) else load_rom(rom, submapper)
+        self._famicom = famicom
         self._attach(*make_console(self.cartridge))
         self._start()
 
@@ -78,6 +85,7 @@ class Console:
         self.apu = Registers(nes["apu"], _apu_names(), {})
 
     def _start(self):
+        self._nes["pads"]["every_read"] = self._famicom
         core.advance(self._nes, self._mem, core.START, 0, 0, 0)
 
     # Running -------------------------------------------------------------
@@ -131,6 +139,21 @@ class Console:
         self._mem[:STATE_BYTES] = make_console(self.cartridge)[0][:STATE_BYTES]
         self.battery_ram[:] = kept
         self._start()
+
+    def mute(self, channels: Iterable[str] = ()) -> None:
+        """Keep these channels from the mixer until the next call or power cycle: pulse1 pulse2 triangle noise dmc.
+
+        Everything else about them stays as it is. ValueError for another name.
+        """
+        bits = 0
+        for name in channels:
+            if name not in CHANNELS:
+                raise ValueError(f"no channel {name!r}; there are {', '.join(CHANNELS)}")
+            bits |= 1 << CHANNELS.index(name)
+        apu = self._nes["apu"]
+        apu["mute"] = bits
+        # The mixer looks again in the next cycle.
+        apu["due"] = min(int(apu["due"]), self.cycles + 1)
 
     # Looking -------------------------------------------------------------
 

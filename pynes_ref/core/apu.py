@@ -243,6 +243,11 @@ def _span(nes, c, last):
     at_d = apu.dmc_at + 1
     at_s = aud.sample_at
     at_c = apu.control_at
+    heard_0 = 0 if apu.mute & 1 else volume_0
+    heard_1 = 0 if apu.mute & 2 else volume_1
+    heard_t = 0 if apu.mute & 4 else 3
+    heard_n = 0 if apu.mute & 8 else 2 * volume_n
+    heard_d = 0 if apu.mute & 16 else 1
     mix = True
     while c <= last:
         if at_d <= c:
@@ -267,8 +272,8 @@ def _span(nes, c, last):
             mix = True
         if mix:
             mix = False
-            pulses = volume_0 * ((duty_0 >> step_0) & 1) + volume_1 * ((duty_1 >> step_1) & 1)
-            rest = 3 * TRIANGLE[step_t] + 2 * volume_n * (1 - (shift & 1)) + apu.dmc_level
+            pulses = heard_0 * ((duty_0 >> step_0) & 1) + heard_1 * ((duty_1 >> step_1) & 1)
+            rest = heard_t * TRIANGLE[step_t] + heard_n * (1 - (shift & 1)) + heard_d * apu.dmc_level
             level = PULSE_MIX[pulses] + TND_MIX[rest]
             if level != aud.held:
                 audio_step(aud, c, level)

@@ -40,12 +40,13 @@ def pad_read(nes, port):
     A port is clocked when its read line is let go. Reads in consecutive cycles
     hold it down, so that a CPU halted on $4016 by DMA takes one bit and not one
     a cycle; the CPU's own read, after the byte DMA fetched elsewhere, takes the
-    next (blargg's dma_4016_read: "08 08 07 08 08").
+    next (blargg's dma_4016_read: "08 08 07 08 08"). The first Famicoms clock a port
+    in every such cycle (``every_read``; AccuracyCoin accepts either).
     """
     pads = nes.pads
     n = np.int64(nes.cpu.clk)
     pad_sync(nes, n)
-    held = pads.read_at[port] == n - 1
+    held = pads.read_at[port] == n - 1 and pads.every_read == 0
     pads.read_at[port] = n
     if pads.strobe:
         return np.int64(pads.buttons[port]) & 1

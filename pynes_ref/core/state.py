@@ -99,6 +99,7 @@ APU = _section(
         "control_at",   # the next cycle with work for the frame counter or after a register write
         "touched_at",   # the cycle after a register write
         "irq_line",     # frame counter or DMC
+        "mute",         # channels kept from the mixer: 1 and 2 pulses, 4 triangle, 8 noise, 16 DMC
         # Frame counter.
         "fc_mode", "fc_inhibit", "fc_step",
         "fc_zero",      # the cycle from which the sequence counts
@@ -185,6 +186,7 @@ DMA = _section(
 # pads.py writes it.
 PADS = _section(
     *_ints(
+        "every_read",       # 1: each read cycle clocks a port, as on the first Famicoms
         "strobe",           # level of OUT0 as the pads see it
         "write_value",      # value written to $4016, not yet at the pads
         "write_pending",    # cycle at whose start it arrives, or NEVER
