@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from . import roms_cli, verify_cli
 from .warming import warmed
 
 app = typer.Typer(
@@ -229,6 +230,10 @@ def warm() -> None:
         compile_all()
     folder = cache_folder()
     typer.echo(f"compiled; kept in {folder}" if folder else "compiled, but no cache folder can be written")
+
+
+app.command()(verify_cli.verify)
+app.add_typer(roms_cli.app, name="roms")
 
 
 @app.command()

@@ -17,3 +17,19 @@ def counting(total, what):
     with Progress(*columns, console=Terminal(stderr=True), transient=True) as progress:
         task = progress.add_task(what, total=total)
         yield lambda n: progress.advance(task)
+
+
+@contextmanager
+def loading(total, what):
+    """Yield ``tick(bytes)``: a live bar with amount, speed and time left on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console as Terminal
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(),
+               TimeRemainingColumn())
+    with Progress(*columns, console=Terminal(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=total)
+        yield lambda n: progress.advance(task, n)

@@ -35,6 +35,8 @@ class KnownRom:
     commit: str
     source: str
     licence: str
+    archive: str = ""
+    """Address of an archive that holds ``source``, for a ROM that is not published as a file."""
 
     @property
     def name(self) -> str:
