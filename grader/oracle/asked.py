@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from grader.oracle.oneshot import FORMATS
 
-Name = Annotated[str, Field(max_length=1024, description="a ROM in the server's folder")]
+Name = Annotated[str, Field(max_length=1024, description="a ROM in the server's folder", examples=["game.nes"])]
 Image = Annotated[str, Field(max_length=12 * 1024 * 1024, description="the ROM itself, base64")]
 Hex = Annotated[str, StringConstraints(pattern=r"^(0[xX])?[0-9a-fA-F]{1,2}$")]
-Keys = Annotated[int, Field(ge=0, le=255)] | Hex
+Whole = Annotated[int, BeforeValidator(lambda v: int(v) if isinstance(v, float) and v.is_integer() else v)]
+"""An integer as JSON has it: 3.0 is one, "3" and true are none."""
+Keys = Annotated[Whole, Field(ge=0, le=255)] | Hex
 
 
 class _Body(BaseModel):
@@ -28,9 +30,9 @@ class Rom(_Body):
 class Ask(Rom):
     """A run from power-on; or, with ``args``, a command line whose files are in ``files`` (see grader.oracle.argv)."""
 
-    frames: Annotated[int, Field(ge=0, le=1_000_000_000)] = 60
+    frames: Annotated[Whole, Field(ge=0, le=1_000_000_000)] = 60
     replay: Annotated[str, Field(max_length=8 * 1024 * 1024)] = ""
-    start: Annotated[int, Field(ge=0, le=1_000_000_000, alias="from")] = 0
+    start: Annotated[Whole, Field(ge=0, le=1_000_000_000, alias="from")] = 0
     dump: Literal["none", "final", "all"] = "none"
     image: Literal["ppm", "png", "none"] = "ppm"
     audio: bool = False
@@ -47,7 +49,7 @@ class SetKeys(_Body):
 class RunFrame(_Body):
     """``keys``: set them first."""
 
-    count: Annotated[int, Field(ge=1, le=1_000_000_000)] = 1
+    count: Annotated[Whole, Field(ge=1, le=1_000_000_000)] = 1
     keys: Keys | None = None
 
 

@@ -44,14 +44,14 @@ class Gate:
         limit = self._limits.body_bytes
         length = headers.get(b"content-length", "0")
         if not (length.isascii() and length.isdigit()) or int(length[:20]) > limit:
-            return await refuse(send, 413, f"a request may have {limit} bytes", {"connection": "close"})
+            return await refuse(send, 413, f"a request may have {limit} bytes", {})
         try:
             async with asyncio.timeout(self._limits.upload_seconds):
                 body = await _read(receive, limit)
         except TimeoutError:
             return await refuse(send, 408, "the request takes too long to arrive", {"connection": "close"})
         except OverflowError:
-            return await refuse(send, 413, f"a request may have {limit} bytes", {"connection": "close"})
+            return await refuse(send, 413, f"a request may have {limit} bytes", {})
         if body is None:
             return None  # hung up
         return await self._app(scope, _Replayed(body, receive), send)

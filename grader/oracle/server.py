@@ -33,7 +33,7 @@ from grader.oracle.gate import Gate, line
 from grader.oracle.limits import Limits, OverBudget, Tokens, Usage
 from grader.oracle.machine import Stopped
 from grader.oracle.oneshot import Run, read_replay
-from grader.oracle.sessions import Busy, NoSession, Sessions, TooMany, TooSlow
+from grader.oracle.sessions import Busy, Closing, NoSession, Sessions, TooMany, TooSlow
 
 TAR = "application/x-tar"
 BYTES = "application/octet-stream"
@@ -77,6 +77,7 @@ def build(config: Config) -> Any:
     app.add_exception_handler(HTTPException, _on_http)
     app.add_exception_handler(Exception, _on_bug)
     server.routes(app)
+    app.state.sessions = server.sessions
     app.add_middleware(Gate, tokens=Tokens(config.tokens), limits=config.limits)
     return app
 
@@ -96,8 +97,9 @@ _STATUSES = {
     503: "not now",
     504: "it took too long",
 }
-BINARY: dict[int | str, dict[str, Any]] = {
-    200: {"description": "bytes", "content": {BYTES: {"schema": {"type": "string", "format": "binary"}}}}
+BINARY: dict[str, Any] = {
+    "response_class": Response,
+    "responses": {200: {"description": "bytes", "content": {BYTES: {"schema": {"type": "string", "format": "binary"}}}}},
 }
 
 
@@ -137,15 +139,21 @@ class _Server:
             200: {"description": "a summary; or a tar of files, summary.json last", "content": {TAR: {}}}
         }
         app.post("/oracle", response_model=asked.Summary | asked.Printed, responses=told, **guarded)(self.oracle)
-        app.post(at, **guarded)(self.start)
-        app.post(at + "/{session}/set-keys", **guarded)(self.set_keys)
-        app.post(at + "/{session}/run-frame", **guarded)(self.run_frame)
-        raw = {"responses": BINARY, "response_class": Response, **guarded}
-        app.get(at + "/{session}/framebuffer", **raw)(self.framebuffer)
-        app.get(at + "/{session}/framebuffer-rgba", **raw)(self.framebuffer_rgba)
-        app.get(at + "/{session}/audio", **raw)(self.audio)
-        app.get(at + "/{session}/info", **guarded)(self.session_info)
-        app.delete(at + "/{session}", **guarded)(self.end)
+        named = {
+            "set_keys": (app.post, "/set-keys", guarded),
+            "run_frame": (app.post, "/run-frame", guarded),
+            "framebuffer": (app.get, "/framebuffer", {**BINARY, **guarded}),
+            "framebuffer_rgba": (app.get, "/framebuffer-rgba", {**BINARY, **guarded}),
+            "audio": (app.get, "/audio", {**BINARY, **guarded}),
+            "session_info": (app.get, "/info", guarded),
+            "end": (app.delete, "", guarded),
+        }
+        link = {"parameters": {"session": "$response.body#/id"}}
+        links = {name: {"operationId": name, **link} for name in named}
+        started: dict[int | str, dict[str, Any]] = {200: {"description": "a new session", "links": links}}
+        app.post(at, responses=started, **guarded)(self.start)
+        for name, (method, path, more) in named.items():
+            method(f"{at}/{{session}}{path}", operation_id=name, **more)(getattr(self, name))
 
     # ---- endpoints ---------------------------------------------------------------------------------------------------
 
@@ -354,6 +362,8 @@ def _problems() -> Any:
         raise Problem(403, str(error)) from None
     except TooSlow as error:
         raise Problem(504, f"it took too long; {error.done} frames were run") from None
+    except Closing:
+        raise Problem(503, "the server is being stopped") from None
     except formats.Refused as error:
         raise Problem(422, str(error)) from None
     except Stopped:
@@ -427,8 +437,15 @@ def serve(config: Config, host: str, port: int) -> None:
     """Listen until told to stop; says where on stdout as soon as it does."""
     import uvicorn
 
+    app = build(config)
+
+    class Stoppable(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: Any) -> None:
+            app.state.sessions.closing = True
+            super().handle_exit(sig, frame)
+
     settings = uvicorn.Config(
-        build(config), host=host, port=port, log_level="warning", access_log=False, server_header=False, ws="none",
+        app, host=host, port=port, log_level="warning", access_log=False, server_header=False, ws="none",
         http="h11", timeout_keep_alive=60, timeout_graceful_shutdown=5, limit_concurrency=2048,
     )  # fmt: skip
     listener = _listen(host, port)
@@ -436,16 +453,19 @@ def serve(config: Config, host: str, port: int) -> None:
     shown = f"[{where[0]}]" if ":" in where[0] else where[0]
     print(f"oracle: listening on http://{shown}:{where[1]}", flush=True)
     with listener:
-        uvicorn.Server(settings).run(sockets=[listener])
+        Stoppable(settings).run(sockets=[listener])
 
 
 def _listen(host: str, port: int) -> Any:
     import socket
 
-    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    # The protocol is named because asyncio looks at it before it sets TCP_NODELAY; without, an answer may take 40 ms.
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen(2048)  # from here on callers may come; the first ones wait a moment
     except OSError as error:
         raise Fault(f"cannot listen on {host}, port {port}: {error.strerror or error}") from None
     return listener

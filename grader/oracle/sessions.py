@@ -45,6 +45,10 @@ class TooMany(Exception):
     """No more sessions or runs now."""
 
 
+class Closing(Exception):
+    """The server is being stopped."""
+
+
 class TooSlow(Exception):
     """The request's time is over; ``done`` frames were run."""
 
@@ -105,6 +109,8 @@ class Sessions:
         self._starting: dict[str, int] = {}
         self._turns = asyncio.Semaphore(2 * workers)
         self._waiting = 0
+        self.closing = False
+        """Set when the server is told to stop: what is running ends with its slice."""
 
     async def call(self, function: Callable[..., T], *arguments: Any) -> T:
         """Run something in a worker."""
@@ -166,6 +172,8 @@ class Sessions:
                 done += await self.call(session.machine.advance, count - done, None, min(SLICE, self.limits.timeout))
                 if session.ended:
                     raise NoSession
+                if done < count and self.closing:
+                    raise Closing
                 if done < count and time.monotonic() >= end:
                     raise TooSlow(done)
                 if done < count and await gone():
@@ -245,6 +253,8 @@ class Sessions:
                 part, ended = await asyncio.shield(work)
                 if part:
                     yield part
+                if not ended and self.closing:
+                    raise Closing
                 if not ended and time.monotonic() >= end:
                     raise TooSlow(machine.frame)
         finally:
