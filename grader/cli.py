@@ -174,6 +174,50 @@ def check(
 
 
 @app.command()
+def explain(
+    candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The emulator to be explained.")],
+    reference: Reference = "pynes_ref",
+    case: Annotated[str | None, typer.Option("--case", metavar="ID", help="A testcase of the corpus.")] = None,
+    corpus: Annotated[
+        Path | None, typer.Option("--corpus", metavar="DIR", show_default=False, help="Default: built in.")
+    ] = None,
+    rom: Annotated[Path | None, typer.Option("--rom", metavar="ROM", help="A ROM, in place of a testcase.")] = None,
+    replay: Annotated[Path | None, typer.Option("--replay", metavar="FILE", help="Its input.")] = None,
+    frames: Annotated[int | None, typer.Option("--frames", min=1, metavar="N", help="Frames to compare.")] = None,
+    begin: Annotated[int, typer.Option("--from", min=0, metavar="N", help="Overlook what differs before frame N.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Write explain.html, explain.txt, pictures, the trace.")
+    ] = None,
+    trust_native: Trust = False,
+) -> None:
+    """Where do two emulators first differ, and what led to it? Exit code 1 when they do."""
+    with _plain_errors():
+        from abi.loader import resolve
+        from grader import explain as module
+        from grader import explain_text, terminal
+
+        if (case is None) == (rom is None) or (replay is not None and rom is None):
+            typer.echo("grader: give --case ID, or --rom ROM with or without --replay FILE", err=True)
+            raise typer.Exit(2)
+        cand = resolve(candidate, trust_native=trust_native)
+        ref = resolve(reference, trust_native=trust_native)
+        if case is not None:
+            what = _corpus(corpus, [case], True, show=False)
+            job = module.job_of_case(what.cases[0], what.config.candidate_boot_frames, frames)
+        else:
+            job = module.job_of_rom(rom, replay, frames, ref, cand)
+        with terminal.err().status("starting") as status:
+            result = module.explain(
+                job, cand, ref, begin, progress=lambda what, n, of: status.update(f"{what} {n}/{of}" if of else what)
+            )
+        explain_text.show(result, terminal.out())
+        if out is not None:
+            typer.echo(f"written: {', '.join(str(out / name) for name in module.write(result, out))}", err=True)
+        if not result.equal:
+            raise typer.Exit(1)
+
+
+@app.command()
 def gate(
     candidate: Annotated[str, typer.Argument(metavar="[CANDIDATE]")] = "",
     corpus: CorpusArg = None,
