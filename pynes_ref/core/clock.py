@@ -35,6 +35,15 @@ def sample(nes, n):
 
 
 @outline
+def settle(nes, mem, n):
+    """Like ``cycle_end`` for a cycle without access: the PPU runs only if its lines can have moved (``ppu_due``)."""
+    if n >= nes.cpu.ppu_due:
+        ppu_run(nes, mem, 3 * n + 2)
+    apu_end(nes, mem, n)
+    sample(nes, n)
+
+
+@outline
 def cycle_begin(nes, mem, n):
     """Bring everything to the access point of cycle ``n``."""
     nes.cpu.clk = n

@@ -17,12 +17,13 @@ https://www.nesdev.org/wiki/DMA#Register_conflicts (AccuracyCoin: DMC DMA Bus
 Conflicts, APU Register Activation, Internal Data Bus)
 """
 
-from .apu import apu_end, apu_read_status
+from .apu import apu_read_status, apu_run
 from .bus import bus_read
-from .clock import cycle_begin, cycle_end
+from .clock import cycle_begin, cycle_end, settle
 from .dmc import dmc_deliver
 from .jit import inline, inner, outline
 from .pads import pad_read
+from .ppu import ppu_run
 from .ppu_regs import ppu_dma_write
 
 
@@ -150,6 +151,7 @@ def _dma_cycle(nes, mem, n, halted):
     elif oam and dma.oam_aligned:
         # The write of $2004; that the PPU's own open bus and the OAM glitch of
         # a write while rendering stay out of it is as in the recordings.
+        ppu_run(nes, mem, 3 * n + 1)
         ppu_dma_write(nes, dma.oam_byte)
         nes.cpu.open_bus = dma.oam_byte
         nes.cpu.int_bus = dma.oam_byte
@@ -161,13 +163,25 @@ def _dma_cycle(nes, mem, n, halted):
         bus_read(nes, mem, halted)
 
 
+@inline
+def _on_ppu(addr):
+    return 0x2000 <= addr < 0x4000
+
+
 @outline
 def dma_run(nes, mem, n, addr):
     """The CPU wants to read ``addr`` in cycle ``n``: run the DMA cycles, return the cycle of its own read."""
+    # The PPU need not follow every cycle unless its registers are on the bus.
+    follow = _on_ppu(addr) or _on_ppu(nes.dma.oam_page << 8)
     while dma_pending(nes, n):
-        cycle_begin(nes, mem, n)
-        _dma_cycle(nes, mem, n, addr)
-        cycle_end(nes, mem, n)
-        apu_end(nes, mem, n)
+        if follow:
+            cycle_begin(nes, mem, n)
+            _dma_cycle(nes, mem, n, addr)
+            cycle_end(nes, mem, n)
+        else:
+            nes.cpu.clk = n
+            apu_run(nes, mem, n)
+            _dma_cycle(nes, mem, n, addr)
+            settle(nes, mem, n)
         n += 1
     return n

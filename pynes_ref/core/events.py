@@ -10,11 +10,11 @@ import numpy as np
 
 from .apu import apu_next_event, apu_run
 from .bus import bus_read, bus_write
-from .clock import cycle_end, sample
+from .clock import cycle_end, sample, settle
 from .dma import dma_on_write, dma_pending, dma_run
 from .jit import inline, inner, outline
-from .mappers.dispatch import mapper_irq_quiet
-from .ppu import ppu_next_frame_dot, ppu_next_nmi_dot, ppu_run
+from .mappers.dispatch import QUIET, mapper_irq_quiet
+from .ppu import ppu_next_a12_dot, ppu_next_frame_dot, ppu_next_nmi_dot, ppu_run
 
 # A branch may act on what it polled this many cycles before its end, more with DMA.
 LONGEST_POLL = 1024
@@ -35,15 +35,13 @@ def arm(nes, clk):
     """
     cpu = nes.cpu
     # Dot number d has run by the end of cycle d // 3.
-    event = ppu_next_nmi_dot(nes) // 3 + 1
-    when = apu_next_event(nes) + 1
-    if when < event:
-        event = when
+    due = ppu_next_nmi_dot(nes) // 3
     if nes.cart.a12_watch:
-        # The filter lets at most one A12 rise through in three M2 cycles.
-        when = clk + 1 + 3 * mapper_irq_quiet(nes)
-        if when < event:
-            event = when
+        quiet = mapper_irq_quiet(nes)
+        if quiet < QUIET:
+            due = min(due, ppu_next_a12_dot(nes, quiet) // 3)
+    cpu.ppu_due = due
+    event = min(due, apu_next_event(nes)) + 1
     if dma_pending(nes, clk + 1):
         event = clk + 1
     frame = ppu_next_frame_dot(nes) // 3 - FRAME_MARGIN
@@ -69,7 +67,7 @@ def slow_read(nes, mem, clk, addr, bus):
         cpu.open_bus = bus
     cpu.int_bus = bus
     if clk >= cpu.next_event:
-        cycle_end(nes, mem, clk - 1)
+        settle(nes, mem, clk - 1)
         if dma_pending(nes, clk):
             clk = dma_run(nes, mem, clk, addr)
     cpu.clk = clk
@@ -97,7 +95,7 @@ def slow_write(nes, mem, clk, addr, value):
     """Write ``value`` to ``addr`` in cycle ``clk``."""
     cpu = nes.cpu
     if clk >= cpu.next_event:
-        cycle_end(nes, mem, clk - 1)
+        settle(nes, mem, clk - 1)
         dma_on_write(nes, clk)
     cpu.clk = clk
     if nes.cart.cpu_wpage[addr >> 11] + addr >= 0:

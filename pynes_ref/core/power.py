@@ -8,7 +8,7 @@ import numpy as np
 
 from .apu import power_on_apu
 from .mappers.banking import CHR_RAM_OFF, NAMETABLES, NO_PAGE, PRG_RAM_OFF, RAM_OFF, SINGLE_A, VRAM_OFF
-from .mappers.boards import AXROM, MMC1, MMC1_FIXED_PRG, MMC3, MMC6, UXROM
+from .mappers.boards import AXROM, MMC1, MMC1_FIXED_PRG, MMC3, MMC3_MC_ACC, MMC6, UXROM
 from .mappers.m001_mmc1 import CONTROL, EMPTY, LAST_WRITE, LONG_AGO, SHIFT
 from .mappers.m004_mmc3 import PROTECT
 from .ppu import power_on_ppu
@@ -104,6 +104,6 @@ def _power_on(slot):
         slot["reg"][SHIFT] = EMPTY
         slot["reg"][LAST_WRITE] = LONG_AGO
     elif chip == MMC3:
-        slot["a12_watch"] = 1
+        slot["a12_watch"] = 2 if slot["revision"] == MMC3_MC_ACC else 1
         if slot["revision"] != MMC6:
             slot["reg"][PROTECT] = 0x80

@@ -36,6 +36,10 @@ from .ppu_sprites import HALTED, corrupt_oam, evaluate, rearm_sprites, sprite_fe
 from .ppu_vram import PRE_RENDER, RENDERING, SHOW_BG, SHOW_SPRITES, drive_a12, is_rendering, next_row, next_tile, step_v
 from .state import NEVER
 
+# Dots on which A12 can rise after it has been low: first background pattern fetch
+# of a line, sprite fetches, the next line's first tile.
+TILE_RISE, SPRITE_RISE, PREFETCH_RISE, LAST_RISE = 5, 261, 325, 334
+RISES_OF_TALL_SPRITES = 6  # a line cannot give more
 LAST_DOT = 340
 SHORT_LAST_DOT = 339
 LINE = 341
@@ -317,6 +321,45 @@ def ppu_next_nmi_dot(nes):
         return ppu.dots + edge - position
     # The next frame may begin a dot early.
     return ppu.dots + FRAME_DOTS - 1 + edge - position
+
+
+@outline
+def ppu_next_a12_dot(nes, clocks):
+    """A dot count before which no more than ``clocks`` filtered rises of A12 can come unless a register is accessed.
+
+    8x8 sprites and a background give one such rise a line, on dot 261 or 325,
+    and the background one more on dot 5 of the pre-render line; 8x16 sprites
+    can give several between dots 261 and 317. https://www.nesdev.org/wiki/MMC3
+    """
+    ppu = nes.ppu
+    if ppu.unsettled or nes.cart.a12_watch > 1:
+        return ppu.dots + 1
+    background = ppu.ctrl & 0x10
+    tall = ppu.ctrl & 0x20
+    sprites = tall or ppu.ctrl & 0x08
+    if ppu.mask & RENDERING == 0 or not (background or sprites):
+        return NEVER
+    line, dot = ppu.scanline, ppu.dot
+    first = SPRITE_RISE if sprites else PREFETCH_RISE
+    after_blank = (PRE_RENDER - line) * LINE + (TILE_RISE if background else first) - dot
+    if 240 <= line < PRE_RENDER:
+        wait = after_blank
+    elif background and ppu.a12 == 0:
+        # The table may just have been switched: any fetch can be the rise.
+        wait = np.int64(1)
+    elif dot < first:
+        wait = first - dot
+    elif dot < LAST_RISE:
+        wait = np.int64(1)
+    elif line == 239:
+        wait = after_blank
+    else:
+        wait = LINE - dot + first
+    lines = clocks // RISES_OF_TALL_SPRITES if tall else clocks
+    if background and lines:
+        lines -= 1
+    # A frame may be a dot short.
+    return ppu.dots + max(np.int64(1), wait + lines * LINE - 2)
 
 
 @outline

@@ -33,6 +33,7 @@ CPU = _section(
         "jammed",       # 1 after a JAM opcode: no cycle passes any more
         "clk",          # CPU bus cycles since power-on; a cycle counts from its start
         "next_event",   # clock.py runs before the access of this cycle
+        "ppu_due",      # first cycle at whose end the PPU's or the board's lines may have moved
         "int_at",       # the boundary check runs when clk > int_at
         "nmi_at",       # cycle at whose end the NMI edge was seen, or NEVER
         "nmi_prev",     # NMI level at the last sample
@@ -203,7 +204,9 @@ CART = _section(
         "board", "submapper",
         "prg_off", "prg_size", "chr_off", "chr_size", "chr_is_ram",
         "prg_ram_off", "prg_ram_size",
-        "irq_line", "a12_watch", "has_audio",
+        "irq_line",
+        "a12_watch",    # the board counts rises of PPU A12: 1 filtered, 2 all
+        "has_audio",
         "revision",     # of the mapper chip: boards.py
         "bus_conflict",  # 1 = a register write is ANDed with the ROM byte under it
         "mirroring",    # soldered or power-on nametable layout: banking.py

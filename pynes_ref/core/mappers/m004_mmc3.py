@@ -43,7 +43,7 @@ MMC6_RAM_ON = 0x20
 def mmc3_power(nes):
     """All registers 0, PRG RAM on. The MMC3 has no reset input."""
     cart = nes.cart
-    cart.a12_watch = 1
+    cart.a12_watch = 2 if cart.revision == MMC3_MC_ACC else 1
     if cart.revision != MMC6:
         cart.reg[PROTECT] = 0x80
     set_nametables(nes, cart.mirroring)
