@@ -173,8 +173,10 @@ def write_dmc_enable(apu, enable, n):
                 apu.dmc_load = apu.dmc_silent
         # A one-byte sample started four APU cycles before the byte ends is
         # over when the output unit asks for more: that DMA starts and is
-        # aborted (DMA#Bugs).
-        if apu.dmc_bits == 1 and to_clock == (7 if put else 8):
+        # aborted (DMA#Bugs). The same write four cycles before an earlier bit
+        # has that effect at the byte's end, too: no hardware test decides, the
+        # recordings have it (sprite_hit_tests/10.timing_order).
+        if to_clock == (7 if put else 8):
             apu.dmc_stop_armed = 1
     elif to_clock == (apu.dmc_rate - 1 if put else 0):
         # In the APU cycle in which the timer runs out the DMA it starts completes.
