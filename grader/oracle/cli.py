@@ -172,7 +172,7 @@ def task(
     typer.echo(f"{folder}: {len(made.roms)} development ROMs, starters {', '.join(made.starters)}; read TASK.md")
 
 
-@app.command(context_settings={"allow_interspersed_args": False})
+@app.command()
 def supervise(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The workspace.")],
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="What works in it.")],
@@ -197,7 +197,8 @@ def supervise(
 ) -> None:
     """Run a command for a given time, again and again; commit and grade what it makes.
 
-    Options come before DIR. The command finds its task in $ORACLE_PROMPT and the seconds left in $ORACLE_TIME_LEFT.
+    Options come before the --. A command of one word goes to the shell. It finds its task in $ORACLE_PROMPT and the
+    seconds left in $ORACLE_TIME_LEFT.
     """
     from grader.oracle import supervise as module
 

@@ -99,7 +99,9 @@ _STATUSES = {
 }
 BINARY: dict[str, Any] = {
     "response_class": Response,
-    "responses": {200: {"description": "bytes", "content": {BYTES: {"schema": {"type": "string", "format": "binary"}}}}},
+    "responses": {
+        200: {"description": "bytes", "content": {BYTES: {"schema": {"type": "string", "format": "binary"}}}}
+    },
 }
 
 

@@ -94,7 +94,7 @@ class Server:
         status, fields, data = self.ask(method, path, body, token, **more)
         assert fields["content-type"] == "application/json", fields
         if status != 200:
-            assert data.count(b"\n") == 1 and data.endswith(b"\n"), data
+            assert data.find(b"\n") == len(data) - 1, data
             assert list(json.loads(data)) == ["error"]
         return status, json.loads(data)
 
@@ -155,8 +155,9 @@ def toy_server(tmp_path_factory, toy_reference):
     """A server of the toy emulator with ``game.nes`` (fast) and ``slow.nes``."""
     pytest.importorskip("fastapi")
     pytest.importorskip("uvicorn")
-    server = Server(tmp_path_factory.mktemp("toy"), "--rate", "100000", "--burst", "100000", "--sessions", "40",
-                    "--usage", str(tmp_path_factory.mktemp("usage") / "usage.json"), reference=toy_reference)  # fmt: skip
+    options = ("--rate", "100000", "--burst", "100000", "--sessions", "40")
+    usage = str(tmp_path_factory.mktemp("usage") / "usage.json")
+    server = Server(tmp_path_factory.mktemp("toy"), *options, "--usage", usage, reference=toy_reference)
     put_roms(server.roms)
     yield server
     server.stop()

@@ -28,10 +28,20 @@ ADDRESSES = [
 ]
 
 
+HEADERS = [
+    None,
+    "Bearer",
+    "Bearer ",
+    f"Bearer {TOKEN}x",
+    f"Bearer {TOKEN[:-1]}",
+    f"Basic {TOKEN}",
+    TOKEN,
+    "Bearer \xff",
+]
+
+
 @pytest.mark.parametrize(("method", "path"), ADDRESSES)
-@pytest.mark.parametrize(
-    "header", [None, "Bearer", "Bearer ", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", f"Basic {TOKEN}", TOKEN, "Bearer \xff"]
-)
+@pytest.mark.parametrize("header", HEADERS)
 def test_nothing_without_the_token(toy_server: Server, method, path, header):
     headers = {} if header is None else {"Authorization": header}
     body = b"{}" if method == "POST" else None
@@ -130,9 +140,11 @@ def test_malformed_and_invalid(toy_server, body, status, words):
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ({"frames": -1}, "frames"), ({"frames": "60"}, "frames"), ({"frames": True}, "frames"), ({"frames": 1e30}, "frames"),
+        ({"frames": -1}, "frames"), ({"frames": "60"}, "frames"), ({"frames": True}, "frames"),
+        ({"frames": 1e30}, "frames"),
         ({"frames": 100_001}, "100000 frames"), ({"from": -1}, "from"), ({"dump": "some"}, "dump"),
-        ({"replay": "1 2 3"}, "replay, line 1"), ({"replay": "x"}, "replay, line 1"), ({"replay": '{"events": 1}'}, "replay"),
+        ({"replay": "1 2 3"}, "replay, line 1"), ({"replay": "x"}, "replay, line 1"),
+        ({"replay": '{"events": 1}'}, "replay"),
         ({"replay": "0 \u2603"}, "replay, line 1"),
         ({"replay": "\n".join(f"{n} 01" for n in range(100_001))}, "100000 events"),
         ({"args": "run"}, "args"), ({"args": ["x"] * 33}, "args"),
@@ -173,7 +185,9 @@ def test_too_much(toy_server):
 def test_too_much_in_pieces(toy_server):
     """A chunked upload says no length beforehand."""
     with socket.create_connection(("127.0.0.1", toy_server.port), 20) as wire:
-        head = f"POST /oracle HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\nTransfer-Encoding: chunked\r\n\r\n"
+        head = (
+            f"POST /oracle HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\nTransfer-Encoding: chunked\r\n\r\n"
+        )
         wire.sendall(head.encode())
         piece = b"%x\r\n%s\r\n" % (1 << 20, b"x" * (1 << 20))
         try:
@@ -237,8 +251,9 @@ def test_a_command_line_as_nes_eval_sends_it(toy_server):
     assert json.loads(other["stdout"])["last_frame_sha256"] != summary["last_frame_sha256"]
     assert json.loads(ask("info")["stdout"])["width"] == 256
     assert "usage: oracle" in ask("help")["stdout"]
-    for bad in (["run"], ["run", "../x", "5"], ["run", "game.nes", "-1"], ["--nonsense"], ["run", "game.nes", "5", "--replay", "x"],
-                ["session", "start", "game.nes"], ["run", "game.nes", "100", "--dump-frames", "d"],
+    for bad in (["run"], ["run", "../x", "5"], ["run", "game.nes", "-1"], ["--nonsense"],
+                ["run", "game.nes", "5", "--replay", "x"], ["session", "start", "game.nes"],
+                ["run", "game.nes", "100", "--dump-frames", "d"],
                 ["run", "game.nes", "5", "--reference", "other"]):  # fmt: skip
         answer = ask(*bad)
         assert answer["returncode"] == 2, bad

@@ -21,8 +21,8 @@ def test_no_server_error(tmp_path, toy_reference):
     """All of schemathesis' checks but one: what a schema allows may still be no ROM (positive_data_acceptance)."""
     pytest.importorskip("schemathesis")
     server = Server(
-        tmp_path / "s", "--rate", "100000", "--burst", "100000", "--sessions", "60", "--idle", "5", "--max-frames", "200",
-        "--timeout", "10", reference=toy_reference,
+        tmp_path / "s", "--rate", "100000", "--burst", "100000", "--sessions", "60", "--idle", "5", "--max-frames",
+        "200", "--timeout", "10", reference=toy_reference,
     )  # fmt: skip
     put_roms(server.roms)
     examples = str(max(20, math.ceil(WANTED * 0.085)))
