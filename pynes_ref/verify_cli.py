@@ -68,11 +68,13 @@ def _run(rows, jobs):
     import time
 
     from .progress import counting
+    from .roms import find
     from .verify.runner import run_all
     from .warming import compile_all, warmed
 
-    with warmed():
-        compile_all()  # once, before several processes want it
+    if any(find(row.rom.sha256) for row in rows):
+        with warmed():
+            compile_all()  # once, before several processes want it
     begun = time.perf_counter()
     with counting(len(rows), "test ROMs") as tick:
         results = run_all(rows, jobs, tick)
@@ -87,7 +89,7 @@ def _show(results, seconds):
     terminal = Terminal(highlight=False)
     show(results, terminal)
     surprises = sum(result.surprise for result in results)
-    missing = sum(result.outcome is None for result in results)
+    missing = len({result.row.id for result in results if result.outcome is None})
     known = sum(result.status == "known failure" for result in results)
     words = [f"{len(results) - surprises - known} as on a console"]
     if known:

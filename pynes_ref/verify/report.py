@@ -6,6 +6,7 @@ from . import accuracycoin
 
 PASS, VARIANT, FAIL = "green", "cyan", "red"
 GOOD = "\u00b7"
+NAMED_MISSING = 5  # so many missing ROMs are named
 
 
 def by_suite(results):
@@ -67,13 +68,17 @@ def show(results, terminal) -> None:
         if result.outcome and result.outcome.codes:
             terminal.print()
             _show_grid(result.outcome.codes, terminal)
+    missing = 0
     for result in results:
-        if result.status != "passed":
+        missing += result.outcome is None
+        if result.status != "passed" and (result.outcome or missing <= NAMED_MISSING):
             colour = FAIL if result.surprise else VARIANT
             text = result.outcome.shown if result.outcome else f"SHA-256 {result.row.rom.sha256}"
             reason = f" (known: {result.row.xfail})" if result.row.xfail else ""
             terminal.print(f"[{colour}]{result.status}[/] {escape(f'{result.row.name}: {text}{reason}')}",
                            soft_wrap=True)
+    if missing > NAMED_MISSING:
+        terminal.print(f"[{FAIL}]missing[/] {missing - NAMED_MISSING} more", soft_wrap=True)
 
 
 def _mark(result):

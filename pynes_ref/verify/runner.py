@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 
 from .. import roms
@@ -62,6 +62,7 @@ def run_all(rows, jobs: int | None = None, done=None) -> list[Result]:
             if done:
                 done(n)
     else:
+        others = set(active_children())
         pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
         try:
             waiting = {pool.submit(run_row, rows[i], paths[i]): i for i in order}
@@ -69,6 +70,10 @@ def run_all(rows, jobs: int | None = None, done=None) -> list[Result]:
                 outcomes[waiting[future]] = future.result()
                 if done:
                     done(n)
+        except BaseException:
+            for worker in set(active_children()) - others:
+                worker.terminate()  # a long run would keep the terminal for seconds
+            raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
     return [Result(row, outcome) for row, outcome in zip(rows, outcomes)]
