@@ -16,7 +16,7 @@ import numpy as np
 
 from .events import GO_ON, STOP, arm, boundary, interrupted, slow_read, slow_write
 from .jit import inline, inner, outline
-from .ops import ABS, ABX, ABY, IMM, IMP, IZX, IZY, KIND, MODE, MODIFY, OPER, REL, SPECIAL, STORE, ZP, ZPX, ZPY
+from .ops import ABS, ABX, ABY, IMM, IMP, IZX, IZY, KIND, MODE, MODIFY, OPER, REL, SPECIAL, STORE, ZP, ZPY
 from .state import NEVER
 
 # The value an idle data bus adds to A in ANE ($8B): $FF, as nestest and the
@@ -239,7 +239,7 @@ def _implied(oper, a, x, y, s, p):
 
 @outline
 def run_cpu(nes, mem):
-    """Run instructions until a frame has ended (``ppu.frame_done``), the CPU jams, or after one with ``stop_always``."""
+    """Run instructions until a frame has ended, the CPU jams, or after one with ``stop_always``."""
     cpu = nes.cpu
     a, x, y, s, p, pc = cpu.a, cpu.x, cpu.y, cpu.s, cpu.p, cpu.pc
     clk = cpu.clk

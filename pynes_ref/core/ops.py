@@ -84,6 +84,3 @@ def _oper(op):
 MODE = np.array([_mode(op) for op in range(256)], dtype=np.uint8)
 KIND = np.array([_kind(op) for op in range(256)], dtype=np.uint8)
 OPER = np.array([_oper(op) for op in range(256)], dtype=np.uint8)
-
-# P bits.
-C, Z, I, D, B, U, V, N = 1, 2, 4, 8, 16, 32, 64, 128

@@ -33,7 +33,18 @@ from .ppu_render import (
     sprites_unseen,
 )
 from .ppu_sprites import HALTED, corrupt_oam, evaluate, rearm_sprites, sprite_fetch_dot
-from .ppu_vram import PRE_RENDER, RENDERING, SHOW_BG, SHOW_SPRITES, drive_a12, is_rendering, next_row, next_tile, step_v
+from .ppu_vram import (
+    PRE_RENDER,
+    RENDERING,
+    SHOW_BG,
+    SHOW_SPRITES,
+    drive_a12,
+    is_rendering,
+    is_stored,
+    next_row,
+    next_tile,
+    step_v,
+)
 from .state import NEVER
 
 # Dots on which A12 can rise after it has been low: first background pattern fetch
@@ -171,6 +182,7 @@ def _run_dots(nes, mem, first, last):
     emphasis = (mask & 0xE0) << 1
     fine_x = 60 - 4 * ppu.x
     row = line * 256
+    stored = is_stored(ppu)
     for dot in range(first, last + 1):
         fetching = renders
         if ppu.unsettled:
@@ -220,7 +232,7 @@ def _run_dots(nes, mem, first, last):
                 colour = sprite_dot(nes, x, colour, x >= spr_from, rendering)
             if colour == 0:
                 colour = backdrop(ppu)
-            if ppu.render:
+            if stored:
                 ppu.frame[row + x] = (np.int64(ppu.palette[colour]) & grey) | emphasis
             if rendering:
                 ppu.bg = (ppu.bg << 4) | SERIAL_IN
@@ -237,7 +249,7 @@ def _skip_dots(nes, first, last):
         right = min(last, 256)
         if left < right:
             sprites_unseen(nes, right - left)
-            if ppu.render:
+            if is_stored(ppu):
                 pixel = np.int64(ppu.palette[backdrop(ppu)]) & (0x30 if ppu.mask & 0x01 else 0x3F)
                 pixel |= (ppu.mask & 0xE0) << 1
                 row = ppu.scanline * 256

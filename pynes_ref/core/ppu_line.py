@@ -26,7 +26,7 @@ from .ppu_sprites import (
     rearm_sprites,
     sprite_height,
 )
-from .ppu_vram import SHOW_BG, SHOW_SPRITES, a12_edge, next_row, next_tile
+from .ppu_vram import SHOW_BG, SHOW_SPRITES, a12_edge, is_stored, next_row, next_tile
 
 LAST_LINE = 239
 HORIZONTAL = 0x041F
@@ -40,7 +40,7 @@ def _row(lo, hi, at):
 
 @inner
 def _fetch_tiles(nes, mem, count, at_row, tick):
-    """Fetch ``count`` tiles from ``v`` on into ``scratch.rows``; ``tick`` is the number of the first one's first dot."""
+    """Fetch ``count`` tiles from ``v`` on into ``scratch.rows``; ``tick`` numbers the first one's first dot."""
     ppu, cart, rows = nes.ppu, nes.cart, nes.scratch.rows
     page = cart.ppu_page
     v = ppu.v
@@ -77,7 +77,7 @@ def _draw_background(nes, bg_from):
         row = rows[k]
         for b in range(8):
             pixels[8 * k + b] = (row >> (28 - 4 * b)) & 15
-    if ppu.render == 0:
+    if not is_stored(ppu):
         return
     frame = ppu.frame
     start = ppu.scanline * 256
@@ -122,7 +122,7 @@ def _draw_sprites(nes, bg_from, spr_from):
                 continue
             over[x] = 0
             behind = pixel & BEHIND and x >= bg_from and pixels[x + fine_x] & 3
-            if x >= spr_from and not behind and ppu.render:
+            if x >= spr_from and not behind and is_stored(ppu):
                 ppu.frame[start + x] = colours[0x10 | (pixel & 0x0F)]
         if ppu.spr_counter[i] < HALTED:
             ppu.spr_counter[i] = HALTED
@@ -141,7 +141,7 @@ def _draw_last_pixel(nes, bg_from, spr_from):
         ppu.spr_pixels[i] = bits << 8
         ppu.spr_counter[i] |= HALTED
     behind = over & BEHIND and bg_from <= 255 and scratch.pixels[255 + ppu.x] & 3
-    if over and spr_from <= 255 and not behind and ppu.render:
+    if over and spr_from <= 255 and not behind and is_stored(ppu):
         ppu.frame[ppu.scanline * 256 + 255] = scratch.colours[0x10 | (over & 0x0F)]
 
 

@@ -99,7 +99,9 @@ def _read_data(nes, mem):
         _drive_open_bus(ppu, value, PALETTE_BITS)
         step_v(ppu)
     else:
-        value = ppu.data_buffer
+        # The buffer is loaded too late for a read in the very next CPU cycle, which
+        # gets the old byte once more (blargg's double_2007_read).
+        value = ppu.data_buffer if ppu.dots - ppu.data_at > 3 else ppu.data_before
         _drive_open_bus(ppu, value, ALL_BITS)
         if is_rendering(ppu):
             sprites_catch_up(nes)
@@ -107,6 +109,8 @@ def _read_data(nes, mem):
             ppu.read_step = 1
             ppu.unsettled = 1
         else:
+            ppu.data_before = ppu.data_buffer
+            ppu.data_at = ppu.dots
             ppu.data_buffer = vram_read(nes, mem, addr)
             step_v(ppu)
     drive_a12(nes, mem, ppu.v, tick)

@@ -29,6 +29,12 @@ def is_rendering(ppu):
 
 
 @inline
+def is_stored(ppu):
+    """Whether this line's pixels go into the picture: a call ends some dots into line 0 of the next one."""
+    return ppu.render != 0 or ppu.scanline == 0
+
+
+@inline
 def vram_read(nes, mem, addr):
     """The byte at ``addr`` ($0000-$3FFF, no palette); it stays on the data bus."""
     value = np.int64(mem[nes.cart.ppu_page[addr >> 10] + addr])

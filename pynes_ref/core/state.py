@@ -67,6 +67,7 @@ PPU = _section(
         "rendered",         # the last dot found rendering on
         "load_on", "load_delay",    # do the background shifters load; dots the mask's change takes to reach that
         "copy_delay",       # dots until a $2006 write copies t to v
+        "data_before", "data_at",  # what the buffer held before its last load without rendering, and when that was
         "data_buffer", "read_delay", "read_step",  # $2007: buffer, dots until it loads, does v step then
         "mask_before", "mask_dots",  # the mask before the last write, and when that was
         "corrupt_armed", "corrupt_pending", "corrupt_row",

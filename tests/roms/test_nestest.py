@@ -1,8 +1,7 @@
 """nestest's golden log, line by line: registers, PPU position and cycle of 8 991 instructions."""
 
-from conftest import SHARED
-
 import pytest
+from conftest import SHARED
 
 GOLDEN = SHARED / "test_roms" / "nestest" / "nestest.log"
 
