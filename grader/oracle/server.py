@@ -7,12 +7,9 @@ files as the answer of a run. No answer says what the reference is: its messages
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 import contextlib
 import json
 import sys
-import tarfile
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -28,12 +25,24 @@ from starlette.exceptions import HTTPException
 from abi.loader import Emulator
 from grader.oracle import argv, asked, served
 from grader.oracle import machine as formats
+from grader.oracle.answers import (
+    Problem,
+    coded,
+    decoded,
+    gather,
+    on_bug,
+    on_http,
+    on_invalid,
+    on_problem,
+    problems,
+    tar,
+)
 from grader.oracle.client import Fault
-from grader.oracle.gate import Gate, line
-from grader.oracle.limits import Limits, OverBudget, Tokens, Usage
+from grader.oracle.gate import Gate
+from grader.oracle.limits import Limits, Tokens, Usage
 from grader.oracle.machine import Stopped
 from grader.oracle.oneshot import Run, read_replay
-from grader.oracle.sessions import Busy, Closing, NoSession, Sessions, TooMany, TooSlow
+from grader.oracle.sessions import Busy, Sessions
 
 TAR = "application/x-tar"
 BYTES = "application/octet-stream"
@@ -51,18 +60,10 @@ class Config:
     workers: int | None = None
 
 
-class Problem(Exception):
-    """An answer with this status and line."""
-
-    def __init__(self, status: int, message: str, retry: int | None = None) -> None:
-        super().__init__(message)
-        self.status, self.message, self.retry = status, message, retry
-
-
 def build(config: Config) -> Any:
     """The ASGI application."""
     server = _Server(config)
-    problems = {code: {"model": asked.Error, "description": text} for code, text in _STATUSES.items()}
+    described = {code: {"model": asked.Error, "description": text} for code, text in _STATUSES.items()}
     app = FastAPI(
         title="NES oracle",
         version="1",
@@ -70,12 +71,12 @@ def build(config: Config) -> Any:
         docs_url=None,
         redoc_url=None,
         lifespan=server.lifespan,
-        responses=problems,
+        responses=described,
     )
-    app.add_exception_handler(Problem, _on_problem)
-    app.add_exception_handler(RequestValidationError, _on_invalid)
-    app.add_exception_handler(HTTPException, _on_http)
-    app.add_exception_handler(Exception, _on_bug)
+    app.add_exception_handler(Problem, on_problem)
+    app.add_exception_handler(RequestValidationError, on_invalid)
+    app.add_exception_handler(HTTPException, on_http)
+    app.add_exception_handler(Exception, on_bug)
     server.routes(app)
     app.state.sessions = server.sessions
     app.add_middleware(Gate, tokens=Tokens(config.tokens), limits=config.limits)
@@ -192,24 +193,24 @@ class _Server:
         as_tar = TAR in request.headers.get("accept", "")
         if not as_tar and run.dumped > self.limits.json_frames:
             raise Problem(413, f"a JSON answer holds {self.limits.json_frames} frames; accept {TAR} for more")
-        with _problems():
+        with problems():
             await anext(parts)
         if as_tar:
-            return StreamingResponse(_tar(parts), media_type=TAR)
-        made = await _gather(parts)
+            return StreamingResponse(tar(parts), media_type=TAR)
+        made = await gather(parts)
         summary = json.loads(made.pop()[1])
-        return asked.Summary(**summary, files={name: _base64(data) for name, data in made})
+        return asked.Summary(**summary, files={name: coded(data) for name, data in made})
 
     async def start(self, request: Request, body: asked.Rom) -> asked.Started:
         """Power on with a ROM."""
         rom = await self._rom(body)
-        with _problems():
+        with problems():
             session = await self.sessions.start(request.state.caller, rom, body.rom or "upload")
         return asked.Started(id=session.id, rom=session.rom, info=asked.formats())
 
     async def set_keys(self, request: Request, session: str, body: asked.SetKeys) -> asked.KeysSet:
         """Hold these keys from the next frame on."""
-        with _problems():
+        with problems():
             found = self.sessions.get(request.state.caller, session)
             if found.busy:
                 raise Busy
@@ -219,7 +220,7 @@ class _Server:
     async def run_frame(self, request: Request, session: str, body: asked.RunFrame | None = None) -> asked.Ran:
         """Run frames (1)."""
         body = body or asked.RunFrame()
-        with _problems():
+        with problems():
             found = self.sessions.get(request.state.caller, session)
             if found.busy:
                 raise Busy
@@ -257,7 +258,7 @@ class _Server:
     # ---- parts -------------------------------------------------------------------------------------------------------
 
     def _get(self, request: Request, session: str) -> Any:
-        with _problems():
+        with problems():
             return self.sessions.get(request.state.caller, session)
 
     def _check_frames(self, frames: int) -> None:
@@ -269,7 +270,7 @@ class _Server:
             raise Problem(422, "give either rom, a name, or rom_base64, a ROM's bytes")
         if body.rom is not None:
             return await self._named_file(body.rom)
-        return await asyncio.to_thread(_decoded, body.rom_base64 or "", self.limits.rom_bytes)
+        return await asyncio.to_thread(decoded, body.rom_base64 or "", self.limits.rom_bytes)
 
     async def _named_file(self, name: str) -> bytes:
         try:
@@ -288,9 +289,9 @@ class _Server:
         begun = time.monotonic()
 
         def printed(out: str = "", err: str = "", code: int = 0, files: dict[str, bytes] | None = None) -> Any:
-            coded = {name: _base64(data) for name, data in (files or {}).items()}
+            given = {name: coded(data) for name, data in (files or {}).items()}
             taken = round(time.monotonic() - begun, 3)
-            return asked.Printed(stdout=out, stderr=err, returncode=code, duration_s=taken, files=coded)
+            return asked.Printed(stdout=out, stderr=err, returncode=code, duration_s=taken, files=given)
 
         try:
             parsed = argv.parse(body.args or [])
@@ -306,9 +307,9 @@ class _Server:
             if run.dumped > self.limits.json_frames:
                 raise Problem(413, f"this answer holds {self.limits.json_frames} frames; use --from, or accept a tar")
             parts = self.sessions.run_files(caller, rom, run)
-            with _problems():
+            with problems():
                 await anext(parts)
-            made = await _gather(parts)
+            made = await gather(parts)
         except argv.Said as said:
             return printed(said.text) if said.code == 0 else printed(err=said.text, code=said.code)
         except Problem as problem:
@@ -320,11 +321,8 @@ class _Server:
 
     async def _given(self, name: str, given: dict[str, str]) -> bytes:
         if name in given:
-            return await asyncio.to_thread(_decoded, given[name], self.limits.rom_bytes)
+            return await asyncio.to_thread(decoded, given[name], self.limits.rom_bytes)
         return await self._named_file(name)
-
-
-# ---- helpers ---------------------------------------------------------------------------------------------------------
 
 
 def _run_of(body: asked.Ask) -> Run:
@@ -333,97 +331,6 @@ def _run_of(body: asked.Ask) -> Run:
     except Fault as fault:
         raise Problem(422, str(fault)) from None
     return Run(body.frames, movie, body.start, body.dump, body.image, body.audio)
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode()
-
-
-def _decoded(text: str, limit: int) -> bytes:
-    try:
-        data = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        raise Problem(422, "not base64") from None
-    if len(data) > limit:
-        raise Problem(413, f"a ROM may have {limit} bytes")
-    return data
-
-
-@contextlib.contextmanager
-def _problems() -> Any:
-    """Our exceptions as answers. Only texts that are ours come through."""
-    try:
-        yield
-    except NoSession:
-        raise Problem(404, "there is no such session") from None
-    except Busy:
-        raise Problem(409, "this session is running frames") from None
-    except TooMany as error:
-        raise Problem(429, str(error), retry=1) from None
-    except OverBudget as error:
-        raise Problem(403, str(error)) from None
-    except TooSlow as error:
-        raise Problem(504, f"it took too long; {error.done} frames were run") from None
-    except Closing:
-        raise Problem(503, "the server is being stopped") from None
-    except formats.Refused as error:
-        raise Problem(422, str(error)) from None
-    except Stopped:
-        raise Problem(503, "the reference has stopped; start a new session") from None
-    except Fault as error:
-        print(f"oracle: {error}", file=sys.stderr, flush=True)
-        raise Problem(503, "the reference cannot be started") from None
-
-
-async def _gather(parts: AsyncIterator[list[tuple[str, bytes]]]) -> list[tuple[str, bytes]]:
-    made: list[tuple[str, bytes]] = []
-    with _problems():
-        async with contextlib.aclosing(parts):  # type: ignore[type-var]
-            async for part in parts:
-                made += part
-    return made
-
-
-async def _tar(parts: AsyncIterator[list[tuple[str, bytes]]]) -> AsyncIterator[bytes]:
-    """A tar as it comes; a fault in the middle is its last member, error.json."""
-    try:
-        with _problems():
-            async with contextlib.aclosing(parts):  # type: ignore[type-var]
-                async for part in parts:
-                    yield b"".join(_member(name, data) for name, data in part)
-    except Problem as problem:
-        yield _member("error.json", line(problem.message))
-    yield bytes(2 * tarfile.BLOCKSIZE)
-
-
-def _member(name: str, data: bytes) -> bytes:
-    entry = tarfile.TarInfo(name)
-    entry.size = len(data)
-    return entry.tobuf(tarfile.USTAR_FORMAT) + data + bytes(-len(data) % tarfile.BLOCKSIZE)
-
-
-def _answer(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
-    return Response(line(message), status, headers, "application/json")
-
-
-async def _on_problem(request: Request, problem: Any) -> Response:
-    return _answer(problem.status, problem.message, {"retry-after": str(problem.retry)} if problem.retry else None)
-
-
-async def _on_invalid(request: Request, error: Any) -> Response:
-    first = error.errors()[0]
-    if first["type"] == "json_invalid":
-        return _answer(400, "the body is not JSON")
-    where = ".".join(str(part) for part in first["loc"] if part != "body")
-    return _answer(422, f"{where[:100]}: {first['msg']}" if where else first["msg"])
-
-
-async def _on_http(request: Request, error: Any) -> Response:
-    return _answer(error.status_code, str(error.detail), dict(error.headers or {}))
-
-
-async def _on_bug(request: Request, error: Exception) -> Response:
-    return _answer(500, "a fault of the server")
 
 
 def warm(emulator: Emulator) -> None:
