@@ -11,6 +11,7 @@ A row's ``expected`` means what its ``protocol`` makes of it:
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -88,7 +89,7 @@ def _known():
 
 def default_path() -> Path:
     """The table of this checkout, or the one installed with the package."""
-    for place in (_PACKAGE.parent / "tests" / FILE, _PACKAGE / "data" / FILE):
+    for place in (_PACKAGE.parent / "tests" / FILE, Path(sys.prefix) / "share" / "pynes_ref" / FILE):
         if place.is_file():
             return place
     raise TableError(f"this installation has no {FILE}: name a table with --table")
