@@ -226,7 +226,7 @@ class _Recorder:
                     continue
                 value = cpu.open_bus if touch.back == 0 else None
                 if touch.addr == 0x4015 and touch.kind is Kind.READ:
-                    value = status
+                    value = status & 0xDF  # bit 5 is what the internal bus held: mostly bit 5 of the address
                 self._touch(frame, plan.pc, touch, value, state)
 
     def _touch(self, frame, pc, touch, value, state) -> None:
