@@ -15,7 +15,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from .core.ops import ABS, ABX, ABY, IMM, IMP, IZX, IZY, KIND, MNEMONICS, MODE, MODIFY, REL, SPECIAL, STORE, ZP, ZPX, ZPY
+from .core.ops import (
+    ABS,
+    ABX,
+    ABY,
+    IMM,
+    IMP,
+    IZX,
+    IZY,
+    KIND,
+    MNEMONICS,
+    MODE,
+    MODIFY,
+    REL,
+    SPECIAL,
+    STORE,
+    ZP,
+    ZPX,
+    ZPY,
+)
 
 INTERRUPT_CYCLES = 7
 _READ_CYCLES = {IMP: 2, IMM: 2, ZP: 3, ZPX: 4, ZPY: 4, ABS: 4, ABX: 4, ABY: 4, IZX: 6, IZY: 5, REL: 2}
