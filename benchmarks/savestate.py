@@ -1,0 +1,36 @@
+"""Save states: size and time of snapshot, save_state and load_state.
+
+python benchmarks/savestate.py [--rounds N]
+"""
+
+import argparse
+
+from common import games, interleaved, machine, summary
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    args = parser.parse_args()
+
+    from pynes_ref import Console
+
+    print(machine(), "\n")
+    print("| game | state, raw | saved | snapshot µs | save µs | load µs |\n|---|---|---|---|---|---|")
+    for name, (rom, _) in games().items():
+        console = Console(rom)
+        console.run_frames(600)
+        state = console.save_state()
+        repeats = 50
+        tasks = {
+            "snapshot": lambda c=console: [c.snapshot() for _ in range(repeats)],
+            "save": lambda c=console: [c.save_state() for _ in range(repeats)],
+            "load": lambda c=console, s=state: [c.load_state(s) for _ in range(repeats)],
+        }
+        times = interleaved(tasks, args.rounds)
+        cells = [summary(times[key], 1e6 / repeats) for key in tasks]
+        print(f"| {name} | {len(console.snapshot())} | {len(state)} | {' | '.join(cells)} |")
+
+
+if __name__ == "__main__":
+    main()
