@@ -164,13 +164,15 @@ def toy_server(tmp_path_factory, toy_reference):
 
 
 def put_roms(folder: Path) -> None:
-    """``game.nes``, a fast one, ``slow.nes``, and ``not-a-rom.nes``."""
+    """``game.nes``, a fast one, ``slow.nes``, ``slower.nes``, and ``not-a-rom.nes``."""
     import toy_emulator as toy
 
     (folder / "game.nes").write_bytes(toy.ROM)
     slow = bytearray(toy.ROM)
     slow[17] = 60
     (folder / "slow.nes").write_bytes(slow)
+    slow[17] = 200
+    (folder / "slower.nes").write_bytes(slow)
     (folder / "not-a-rom.nes").write_bytes(b"something else")
     (folder / "deep").mkdir(exist_ok=True)
     (folder / "deep" / "game two.nes").write_bytes(toy.ROM)

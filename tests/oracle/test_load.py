@@ -95,7 +95,7 @@ def test_slow_sessions_do_not_stall_others(toy_server):
         assert toy_server.json("GET", "/health")[0] == 200
         waits.append(time.monotonic() - begun)
     assert not done, "the slow runs were not slow"
-    assert sorted(waits)[2] < 2.0, waits
+    assert sorted(waits)[2] < 3.0, waits
     status, _ = toy_server.json("POST", f"/oracle/session/{slow[0]}/run-frame", {"count": 1})
     assert status == 409
     for thread in threads:
@@ -171,7 +171,7 @@ def test_ending_a_session_that_is_running(toy_server):
 
 def test_frames_are_counted_and_a_budget_holds(tmp_path, toy_reference):
     usage = tmp_path / "usage.json"
-    options = ("--budget", "100", "--usage", str(usage), "--timeout", "0.4")
+    options = ("--budget", "100", "--usage", str(usage), "--timeout", "0.8")
     server = Server(tmp_path / "a", *options, reference=toy_reference)
     try:
         put_roms(server.roms)
@@ -181,7 +181,7 @@ def test_frames_are_counted_and_a_budget_holds(tmp_path, toy_reference):
         status, answer = server.json("POST", "/oracle", {"rom": "game.nes", "frames": 26})
         assert (status, answer) == (403, {"error": "the frame budget does not allow this: 25 frames are left"})
         assert server.json("POST", f"/oracle/session/{session}/run-frame", {"count": 26})[0] == 403
-        slow = server.start("slow.nes")
+        slow = server.start("slower.nes")
         status, answer = server.json("POST", f"/oracle/session/{slow}/run-frame", {"count": 25})
         assert status == 504  # what was not run is given back
         ran = server.json("GET", f"/oracle/session/{slow}/info")[1]["cur_frame"]
@@ -279,7 +279,7 @@ def test_ending_politely_ends_soon(tmp_path, toy_reference):
     begun = time.monotonic()
     server.process.terminate()
     server.process.wait(20)
-    assert time.monotonic() - begun < 4
+    assert time.monotonic() - begun < 10
     thread.join(20)
     assert faults == ["the server answers 503: the server is being stopped"]
     assert "Traceback" not in server.stop()

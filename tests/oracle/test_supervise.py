@@ -63,20 +63,20 @@ def test_a_dry_run(workspace, tmp_path):
     before = sleepers()
     said = []
     plan = Plan(
-        folder=work, command=(sys.executable, "agent.py"), out=tmp_path / "out", seconds=16.0, silence=2.5,
+        folder=work, command=(sys.executable, "agent.py"), out=tmp_path / "out", seconds=22.0, silence=4.0,
         commit_every=3.0, grade_every=6.0, restart_delay=0.5, corpus=corpus, reference=str(tmp_path / "reference.wasm"),
         jobs=0, tick=0.1,
     )  # fmt: skip
     begun = time.monotonic()
     history = Supervisor(plan, said.append).run()
-    assert time.monotonic() - begun < 50
+    assert time.monotonic() - begun < 60
     assert history["status"] == "completed"
     first, second, *rest = history["starts"]
     assert (first["why"], first["status"]) == ("it ended", 3)
     assert second["at"] >= first["ended"] + 0.4
     assert second["why"].startswith("silent for")
-    assert 2.0 < second["ended"] - second["at"] < 8.0
-    assert [start["why"] for start in rest] == ["time is over"]  # the third one was never silent
+    assert 3.5 < second["ended"] - second["at"] < 12.0
+    assert rest[-1]["why"] == "time is over"  # the third one talks all the time
     assert (tmp_path / "out" / "agent-001.log").read_text().startswith("attempt 1 # The task")
     assert "working here before" in (tmp_path / "out" / "agent-002.log").read_text()
     assert sleepers() == before, "children were left behind"
