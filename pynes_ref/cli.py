@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from . import roms_cli, verify_cli
+from . import roms_cli, verify_cli, wasm_cli
 from .warming import warmed
 
 app = typer.Typer(
@@ -233,6 +233,7 @@ def warm() -> None:
 
 
 app.command()(verify_cli.verify)
+app.command("export-wasm")(wasm_cli.export_wasm)
 app.add_typer(roms_cli.app, name="roms")
 
 
