@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 import toy_emulator as toy
-from conftest import ROOT, TOKEN, environment, oracle
+from oracle_server import ROOT, TOKEN, environment, oracle
 from PIL import Image
 
 ROM = str(ROOT / "test_roms" / "pinewood.nes")

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import toy_emulator as toy
-from conftest import OTHER, TOKEN, Server, put_roms, until
+from oracle_server import OTHER, TOKEN, Server, put_roms, until
 
 from grader.oracle.client import Client, Fault
 

@@ -13,7 +13,7 @@ import sys
 
 import corpus_maker
 import pytest
-from conftest import ROOT, environment
+from oracle_server import ROOT, environment
 
 PAGE = ROOT / "grader" / "oracle" / "README.md"
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 import toy_emulator as toy
-from conftest import OTHER, TOKEN, Server, put_roms
+from oracle_server import OTHER, TOKEN, Server, put_roms
 
 ADDRESSES = [
     ("GET", "/oracle/info"),

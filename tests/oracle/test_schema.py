@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import TOKEN, Server, environment, put_roms
+from oracle_server import TOKEN, Server, environment, put_roms
 
 WANTED = int(os.environ.get("ORACLE_FUZZ", "600"))
 

@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from conftest import ROOT, TOKEN, Server
+from oracle_server import ROOT, TOKEN, Server
 
 from abi.candidate import drain, load, start
 from abi.inprocess import PynesRef

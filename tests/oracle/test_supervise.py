@@ -13,7 +13,7 @@ import xml.etree.ElementTree as ET
 import corpus_maker
 import pytest
 import toy_emulator as toy
-from conftest import environment, oracle
+from oracle_server import environment, oracle
 
 from grader.oracle.history import plot
 from grader.oracle.supervise import Plan, Supervisor, newest_change
@@ -54,13 +54,14 @@ def log(work, *arguments):
     return subprocess.run(["git", "-C", work, *arguments], capture_output=True, text=True, check=True).stdout
 
 
-def sleepers():
-    return subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout.count("sleep 600.25")
+def sleepers(seconds):
+    """Processes by a length of sleep that no other test uses."""
+    return subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout.count(f"sleep {seconds}")
 
 
 def test_a_dry_run(workspace, tmp_path):
     work, corpus = workspace
-    before = sleepers()
+    before = sleepers(600.25)
     said = []
     plan = Plan(
         folder=work, command=(sys.executable, "agent.py"), out=tmp_path / "out", seconds=22.0, silence=4.0,
@@ -79,7 +80,7 @@ def test_a_dry_run(workspace, tmp_path):
     assert rest[-1]["why"] == "time is over"  # the third one talks all the time
     assert (tmp_path / "out" / "agent-001.log").read_text().startswith("attempt 1 # The task")
     assert "working here before" in (tmp_path / "out" / "agent-002.log").read_text()
-    assert sleepers() == before, "children were left behind"
+    assert sleepers(600.25) == before, "children were left behind"
     assert history["checkpoints"][-1]["name"] == "final"
     graded = [row for row in history["checkpoints"] if "overall" in row]
     assert len(graded) >= 2
@@ -113,9 +114,9 @@ def test_an_interrupt_ends_it_with_a_commit(workspace, tmp_path):
     work, corpus = workspace
     command = [
         sys.executable, "-m", "grader.oracle.cli", "supervise", "--hours", "1", "--corpus", str(corpus), str(work),
-        "--", "echo x > made.txt; sleep 600.25",
+        "--", "echo x > made.txt; sleep 601.75",
     ]  # fmt: skip
-    before = sleepers()
+    before = sleepers(601.75)
     process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     end = time.monotonic() + 30
     while not (work / "made.txt").exists() and time.monotonic() < end:
@@ -124,7 +125,7 @@ def test_an_interrupt_ends_it_with_a_commit(workspace, tmp_path):
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 130, errors
     assert "made.txt" in log(work, "ls-files")
-    assert sleepers() == before
+    assert sleepers(601.75) == before
     assert json.loads((tmp_path / "work-run" / "history.json").read_text())["status"] == "interrupted"
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import corpus_maker
 import pytest
 import toy_emulator as toy
-from conftest import ROOT, environment, oracle
+from oracle_server import ROOT, environment, oracle
 
 from abi import conformance
 from grader.oracle import task
