@@ -99,6 +99,8 @@ def serve(
         tokens = _tokens(token_file)
         if folder is not None and not folder.is_dir():
             fail(f"{folder} is not a folder")
+        if usage is not None and not usage.absolute().parent.is_dir():
+            fail(f"{usage}: there is no such folder")
         try:
             from grader.oracle import server
         except ModuleNotFoundError as error:

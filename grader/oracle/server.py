@@ -125,13 +125,16 @@ class _Server:
             self.usage.save()
 
     async def _housekeeping(self) -> None:
+        said = ""
         while True:
             await asyncio.sleep(min(1.0, self.limits.idle / 4))
             self.sessions.reap()
             try:
                 await asyncio.to_thread(self.usage.save)
-            except OSError as error:
-                print(f"oracle: usage is not recorded: {error.strerror or error}", file=sys.stderr, flush=True)
+            except OSError as error:  # said once, tried again every second
+                if str(error) != said:
+                    said = str(error)
+                    print(f"oracle: usage is not recorded: {error.strerror or error}", file=sys.stderr, flush=True)
 
     def routes(self, app: FastAPI) -> None:
         app.get("/health")(self.health)

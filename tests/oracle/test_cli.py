@@ -209,6 +209,7 @@ def test_other_references(tmp_path, toy_rom):
 
 def test_serve_says_what_is_wrong(tmp_path, toy_server):
     assert "is not a folder" in oracle("serve", str(tmp_path / "none")).stderr
+    assert "no such folder" in oracle("serve", "--usage", str(tmp_path / "none" / "usage.json")).stderr
     empty = tmp_path / "tokens"
     empty.write_text("\n")
     assert "no token in it" in oracle("serve", "--token-file", str(empty)).stderr
