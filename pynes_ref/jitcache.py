@@ -1,10 +1,10 @@
 """Where compiled code is kept between runs.
 
-Numba's own cache notices an edit only in the file that holds an entry point,
-not in the files it calls. So each build of the core has a folder of its own,
-named by a hash of every core source, of the versions that shape the machine
-code and of Numba's settings; a stale folder is never looked at again, and the
-oldest are removed.
+Each build of the core has a folder of its own, named by a hash of every core
+source, of the versions that shape the machine code, of the processor and of
+Numba's settings; a stale folder is never looked at again, and the oldest are
+removed. A file is one door's object code behind a checksum; it appears whole
+or not at all, so that processes may compile at the same time.
 """
 
 import hashlib
@@ -38,10 +38,18 @@ def source_hash():
     return digest.hexdigest()
 
 
+def _processor():
+    import llvmlite.binding as llvm
+
+    return [llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()]
+
+
+@cache
 def build_key():
     """Hex hash of everything that decides the machine code of the core."""
     parts = [source_hash(), sys.version, platform.machine()]
     parts += [version(name) for name in ("numba", "llvmlite", "numpy")]
+    parts += _processor()
     parts += [f"{name}={os.environ.get(name, '')}" for name in _SETTINGS]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20]
 
@@ -88,12 +96,41 @@ def _prune(present):
             shutil.rmtree(old, ignore_errors=True)
 
 
-def is_warm():
-    """True when this build's console has been compiled into its cache folder."""
+def _file(name):
     folder = cache_folder()
-    if folder is None:
+    return None if folder is None else folder / f"{name}.code"
+
+
+def read_code(name):
+    """Symbol and object code of a door, or None when they are not there whole."""
+    path = _file(name)
+    try:
+        data = b"" if path is None else path.read_bytes()
+    except OSError:
+        return None
+    checksum, rest = data[:32], data[32:]
+    if not rest or hashlib.sha256(rest).digest() != checksum:
+        return None
+    symbol, _, code = rest.partition(b"\0")
+    return symbol.decode(), code
+
+
+def write_code(name, symbol, code):
+    """Keep a door's object code; False when that is not possible."""
+    path = _file(name)
+    if path is None:
         return False
-    # Numba keeps a folder for each place of the sources and looks at their time, too.
-    place = folder / f"{CORE.name}_{hashlib.sha1(str(CORE).encode()).hexdigest()}"
-    edited = (CORE / "frame.py").stat().st_mtime
-    return any(kept.stat().st_mtime >= edited for kept in place.glob("frame.advance-*.nbc"))
+    rest = symbol.encode() + b"\0" + code
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        part.write_bytes(hashlib.sha256(rest).digest() + rest)
+        os.replace(part, path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        return False
+    return True
+
+
+def is_warm():
+    """True when this build's compiled code is in its cache folder."""
+    return read_code("advance") is not None

@@ -10,30 +10,55 @@ from .apu import apu_peek_status, apu_reset
 from .bus import bus_write
 from .clock import cycle_end
 from .cpu import run_cpu
-from .jit import entry
+from .jit import door, inner
 from .mappers.dispatch import mapper_read, mapper_reset
 from .pads import set_buttons
 from .ppu import ppu_reset
 from .ppu_regs import ppu_peek
 from .state import NEVER
 
-FRAMES, STEP, RESET, START = range(4)
+FRAMES, STEP, RESET, START, PEEK, POKE = range(6)
 RESET_CYCLES = 8
 
 
-@entry
-def advance(nes, mem, what, count, buttons, buttons2):
-    """Advance the console; the one door through which time passes.
+@inner
+def _peek(nes, mem, addr):
+    ix = nes.cart.cpu_page[addr >> 11] + addr
+    if ix >= 0:
+        return np.int64(mem[ix])
+    if addr < 0x4000:
+        return ppu_peek(nes, mem, addr & 7)
+    if addr == 0x4015:
+        return apu_peek_status(nes) | (nes.cpu.int_bus & 0x20)
+    if addr < 0x4020:
+        return nes.cpu.open_bus
+    value = mapper_read(nes, mem, addr, nes.cpu.clk)
+    return nes.cpu.open_bus if value < 0 else value
 
-    ``what``: FRAMES runs ``count`` frames with the buttons held; STEP runs
-    ``count`` instructions (an interrupt sequence counts as one); START runs the
-    reset sequence of a console just built, RESET that of the Reset button.
-    Returns the number of frames or instructions run.
+
+@inner
+def _poke(nes, mem, addr, value):
+    ix = nes.cart.cpu_wpage[addr >> 11] + addr
+    if ix >= 0:
+        mem[ix] = value
+    else:
+        bus_write(nes, mem, addr, value)
+
+
+@door
+def advance(nes, mem, what, count, a, b):
+    """The one door to the compiled console.
+
+    ``what``: FRAMES runs ``count`` frames with buttons ``a`` and ``b`` held;
+    STEP runs ``count`` instructions (an interrupt sequence counts as one);
+    START runs the reset sequence of a console just built, RESET that of the
+    Reset button; PEEK returns the byte at address ``a``, POKE writes ``b`` to
+    it. Returns the number of frames or instructions run, or the byte.
     """
     cpu = nes.cpu
     if what == FRAMES:
-        set_buttons(nes, 0, buttons)
-        set_buttons(nes, 1, buttons2)
+        set_buttons(nes, 0, a)
+        set_buttons(nes, 1, b)
         cpu.stop_always = 0
         for _ in range(count):
             # A jammed CPU lets no time pass, so its frames are empty.
@@ -50,6 +75,11 @@ def advance(nes, mem, what, count, buttons, buttons2):
             done += 1
         cpu.stop_always = 0
         return done
+    if what == PEEK:
+        return _peek(nes, mem, a)
+    if what == POKE:
+        _poke(nes, mem, a, b)
+        return 0
     if what == RESET:
         cpu.s = (cpu.s - 3) & 0xFF
         cpu.p |= 4
@@ -77,27 +107,11 @@ def advance(nes, mem, what, count, buttons, buttons2):
     return 0
 
 
-@entry
 def peek(nes, mem, addr):
     """The byte a CPU read of ``addr`` would return, without any side effect."""
-    ix = nes.cart.cpu_page[addr >> 11] + addr
-    if ix >= 0:
-        return np.int64(mem[ix])
-    if addr < 0x4000:
-        return ppu_peek(nes, mem, addr & 7)
-    if addr == 0x4015:
-        return apu_peek_status(nes) | (nes.cpu.int_bus & 0x20)
-    if addr < 0x4020:
-        return nes.cpu.open_bus
-    value = mapper_read(nes, mem, addr, nes.cpu.clk)
-    return nes.cpu.open_bus if value < 0 else value
+    return advance(nes, mem, PEEK, 0, addr, 0)
 
 
-@entry
 def poke(nes, mem, addr, value):
     """Write ``value`` to ``addr`` as the CPU would, in no time."""
-    ix = nes.cart.cpu_wpage[addr >> 11] + addr
-    if ix >= 0:
-        mem[ix] = value
-    else:
-        bus_write(nes, mem, addr, value)
+    advance(nes, mem, POKE, 0, addr, value)

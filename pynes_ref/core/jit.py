@@ -1,94 +1,105 @@
 """The decorators of the compiled core.
 
-Four kinds of function exist (reasons and measurements in ARCHITECTURE.md):
+Five kinds of function exist (reasons and measurements in ARCHITECTURE.md):
 
 ``inner``
-    called from compiled code only. It has no Python wrapper, so calling it
-    from the interpreter crashes: only ``entry`` functions are public.
+    called from compiled code only.
 ``inline``
     an ``inner`` that LLVM must inline; for helpers of a few lines.
 ``outline``
     an ``inner`` that LLVM must not inline: the doors between chips. Without
     them every access of the CPU would hold a copy of the whole console, and
     the core would not compile in ten minutes.
+``door``
+    ``f(nes, mem, *integers) -> integer``, called from Python. Its machine code
+    is kept on disk; a process that finds it there never imports Numba.
 ``entry``
-    callable from Python and kept in the on-disk cache (``jitcache.py``).
+    any compiled function that Python calls through Numba; for tests and tools.
 
-``error_model='numpy'`` drops the zero-division checks, ``nogil`` lets consoles
-run in threads, ``_nrt=False`` removes array reference counting (records and
-buffers are owned by Python and outlive every call).
+Numba is imported when something has to be compiled (``jit_link.py``), not
+before. ``error_model='numpy'`` drops the zero-division checks, ``nogil`` lets
+consoles run in threads, ``_nrt=False`` removes array reference counting
+(records and buffers are owned by Python and outlive every call).
 """
 
-import warnings
+from functools import update_wrapper
 
-from numba import config, njit, types
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.typed_passes import NativeLowering
-
-from ..jitcache import ENVIRONMENT, cache_folder
-from .jit_link import PartLowering, PartOutOfLineLowering, WholeLowering
-
-_COMMON = {"error_model": "numpy", "nogil": True, "_nrt": False}
-_BARE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+INNER, INLINE, OUTLINE = "inner", "inline", "outline"
 
 
-def _compiler(lowering):
-    """Numba's compiler with another last step."""
+class Part:
+    """A function of the core that compiled code calls; compiled with its first caller."""
 
-    class Compiler(CompilerBase):
-        def define_pipelines(self):
-            manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
-            manager.passes = [(lowering if p is NativeLowering else p, why) for p, why in manager.passes]
-            manager.finalize()
-            return [manager]
+    def __init__(self, function, how):
+        update_wrapper(self, function)
+        self.py_func = function
+        self.how = how
+        self._dispatcher = None
 
-    return Compiler
+    @property
+    def dispatcher(self):
+        """The Numba dispatcher behind it."""
+        if self._dispatcher is None:
+            from .jit_link import make_part
+
+            self._dispatcher = make_part(self.py_func, self.how)
+        return self._dispatcher
+
+    def get_call_template(self, args, kws):
+        """Compile it for these Numba types, as a call from compiled code would."""
+        return self.dispatcher.get_call_template(args, kws)
+
+    @property
+    def overloads(self):
+        """What it has been compiled for."""
+        return self.dispatcher.overloads
+
+    def __call__(self, *args):
+        raise TypeError(f"{self.__name__} is called from compiled code only")
 
 
-_PART, _DOOR, _WHOLE = map(_compiler, (PartLowering, PartOutOfLineLowering, WholeLowering))
+class Door:
+    """A compiled function ``f(nes, mem, *integers) -> integer`` that Python calls.
 
+    ``mem`` is a console's buffer and ``nes`` the record at its beginning.
+    """
 
-def _part(function, **options):
-    dispatcher = njit(**_COMMON, **_BARE, **options)(function)
-    resolve = dispatcher.get_call_template
+    def __init__(self, function):
+        update_wrapper(self, function)
+        self.py_func = function
+        self.integers = function.__code__.co_argcount - 2
+        self._call = None
 
-    # A literal argument is an argument like any other: one compilation for all.
-    def get_call_template(args, kws):
-        return resolve(tuple(map(types.unliteral, args)), {k: types.unliteral(v) for k, v in kws.items()})
+    def __call__(self, nes, mem, *integers):
+        if self._call is None:
+            from .jit_load import open_door
 
-    dispatcher.get_call_template = get_call_template
-    return dispatcher
+            self._call = open_door(self)
+        return self._call(mem, integers)
 
 
 def inner(function):
     """Compile a function for compiled callers; LLVM decides whether to inline it."""
-    # A function compiled for an inlined caller would inherit ``forceinline``.
-    return _part(function, forceinline=False, pipeline_class=_PART)
+    return Part(function, INNER)
 
 
 def inline(function):
     """Compile a helper that is inlined wherever it is called."""
-    return _part(function, forceinline=True, pipeline_class=_PART)
+    return Part(function, INLINE)
 
 
 def outline(function):
     """Compile a door between chips, which is never inlined."""
-    return _part(function, forceinline=False, pipeline_class=_DOOR)
+    return Part(function, OUTLINE)
+
+
+def door(function):
+    """Compile a function that Python calls, from the cache if it is there."""
+    return Door(function)
 
 
 def entry(function):
-    """Compile a function that Python calls; cached where a cache folder can be written."""
-    folder = cache_folder()
-    if folder is None:
-        warnings.warn(
-            f"no cache folder can be written, so the console compiles at every start; set {ENVIRONMENT} to a folder",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return njit(**_COMMON, pipeline_class=_WHOLE)(function)
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(folder)
-    try:
-        return njit(**_COMMON, cache=True, pipeline_class=_WHOLE)(function)
-    finally:
-        config.CACHE_DIR = before
+    """Compile a function that Python calls through Numba."""
+    from .jit_link import make_entry
+
+    return make_entry(function)

@@ -10,13 +10,20 @@ Numba's internals are used for that (``numba.core``), so its minor version is
 pinned in pyproject.toml.
 """
 
-from numba import _dynfunc
+from numba import _dynfunc, from_dtype, njit, types
 from numba.core import funcdesc
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import _LowerResult
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
+from numba.core.typing.typeof import typeof_impl
+
+from .jit import INLINE, OUTLINE, Part
+from .state import NES
+
+_COMMON = {"error_model": "numpy", "nogil": True, "_nrt": False}
+_BARE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 class _Part(JITCodeLibrary):
@@ -104,3 +111,53 @@ class WholeLowering(NativeLowering):
         state.library = _Whole(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         return super().run_pass(state)
+
+
+def _compiler(lowering):
+    """Numba's compiler with another last step."""
+
+    class Compiler(CompilerBase):
+        def define_pipelines(self):
+            manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
+            manager.passes = [(lowering if p is NativeLowering else p, why) for p, why in manager.passes]
+            manager.finalize()
+            return [manager]
+
+    return Compiler
+
+
+_PART, _DOOR, _WHOLE = map(_compiler, (PartLowering, PartOutOfLineLowering, WholeLowering))
+
+
+@typeof_impl.register(Part)
+def _(part, context):
+    return types.Dispatcher(part.dispatcher)
+
+
+def make_part(function, how):
+    """The dispatcher of a ``jit.Part``."""
+    # A function compiled for an inlined caller would inherit ``forceinline``, so every other says no.
+    pipeline = _DOOR if how == OUTLINE else _PART
+    dispatcher = njit(**_COMMON, **_BARE, forceinline=how == INLINE, pipeline_class=pipeline)(function)
+    resolve = dispatcher.get_call_template
+
+    # A literal argument is an argument like any other: one compilation for all.
+    def get_call_template(args, kws):
+        return resolve(tuple(map(types.unliteral, args)), {k: types.unliteral(v) for k, v in kws.items()})
+
+    dispatcher.get_call_template = get_call_template
+    return dispatcher
+
+
+def make_entry(function):
+    """A dispatcher that Python can call."""
+    return njit(**_COMMON, pipeline_class=_WHOLE)(function)
+
+
+def compile_door(function, integers):
+    """Symbol and object code of ``function(nes, mem, *integers)``."""
+    dispatcher = njit(**_COMMON, **_BARE, pipeline_class=_WHOLE)(function)
+    signature = (from_dtype(NES), types.Array(types.uint8, 1, "C"), *[types.int64] * integers)
+    dispatcher.compile(signature)
+    result = dispatcher.overloads[signature]
+    return result.fndesc.llvm_func_name, result.library._get_compiled_object()

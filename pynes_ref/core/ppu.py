@@ -32,7 +32,7 @@ from .ppu_render import (
     sprite_dot,
     sprites_unseen,
 )
-from .ppu_sprites import HALTED, corrupt_oam, evaluate, rearm_sprites, sprite_fetch_dot
+from .ppu_sprites import HALTED, corrupt_oam, evaluate, follow_bus_late, rearm_sprites, sprite_fetch_dot
 from .ppu_vram import (
     PRE_RENDER,
     RENDERING,
@@ -301,19 +301,23 @@ def ppu_run(nes, mem, target):
             last = np.int64(SHORT_LAST_DOT)
         first = ppu.dot + 1
         last = min(last, ppu.dot + target - ppu.dots)
-        if ppu.unsettled == 0 and ((ppu.mask & RENDERING) == 0 or 240 <= ppu.scanline < PRE_RENDER):
-            _skip_dots(nes, first, last)
-        elif (
+        if (
             first == 0
             and last == LAST_DOT
             and ppu.scanline < 240
             and ppu.unsettled == 0
+            and ppu.mask & RENDERING
             and ppu.latch_stale == 0
             and ppu.ale == 0
             and ppu.oam_addr == 0
             and ppu.whole_lines
         ):
             run_line(nes, mem)
+            continue
+        if ppu.bus_late:
+            follow_bus_late(nes)
+        if ppu.unsettled == 0 and ((ppu.mask & RENDERING) == 0 or 240 <= ppu.scanline < PRE_RENDER):
+            _skip_dots(nes, first, last)
         else:
             _run_dots(nes, mem, first, last)
 

@@ -1,9 +1,9 @@
 """A whole visible line of the 2C02 in one step, for lines that nothing disturbs.
 
 ``run_line`` leaves the same record that the dots 0-340 of ``ppu._run_dots``
-leave, except for the machine that follows the OAM data bus: between two lines
-only the byte it ends on can be seen ($2004), and the last line of a picture
-runs it in full. ``ppu_run`` calls it when rendering is on and settled, no
+leave, except that it puts off the machine that follows the OAM data bus
+(``bus_late``): the next whole line starts it anew, and anything else runs it
+first. The last line of a picture runs it in full. ``ppu_run`` calls it when rendering is on and settled, no
 register can be accessed before the line ends, and OAMADDR is 0 (dots 257-320
 of the line before have made it so).
 
@@ -207,6 +207,7 @@ def _evaluate_line(nes):
     ppu.eval_first = 0
     ppu.eval_start = 0
     ppu.bus_oam2[0] = bus_first
+    ppu.bus_late = line + 1
     ppu.eval_dot = 256
     commit_sprites(ppu)
 
@@ -243,6 +244,7 @@ def run_line(nes, mem):
         _draw_sprites(nes, bg_from, spr_from)
 
     if ppu.scanline == LAST_LINE:
+        ppu.bus_late = 0
         evaluate(nes, np.int64(256))
     else:
         _evaluate_line(nes)

@@ -279,10 +279,26 @@ def evaluate(nes, last):
         ppu.oam_bus = np.int64(ppu.bus_oam2[0])
 
 
+@outline
+def follow_bus_late(nes):
+    """Work out what the OAM data bus did on the last whole line (``ppu_line``), which left that open."""
+    ppu = nes.ppu
+    line = ppu.scanline
+    ppu.scanline = ppu.bus_late - 1
+    ppu.bus_late = 0
+    for i in range(32):
+        ppu.bus_oam2[i] = 0xFF
+    _follow_bus(nes, 65, 256)
+    ppu.oam_bus = np.int64(ppu.bus_oam2[0])
+    ppu.scanline = line
+
+
 @inner
 def sprites_catch_up(nes):
     """Bring evaluation to the present dot, before anything that can see or change it."""
     ppu = nes.ppu
+    if ppu.bus_late:
+        follow_bus_late(nes)
     if (
         ppu.unsettled == 0
         and ppu.eval_dot < ppu.dot

@@ -79,6 +79,7 @@ PPU = _section(
         "eval_dot", "eval_n", "eval_m", "eval_found", "eval_room", "eval_copying", "eval_full", "eval_done",
         "eval_byte", "eval_zero", "eval_first", "eval_start",
         "oam_bus", "bus_n", "bus_m", "bus_room", "bus_done", "bus_inside", "bus_after",
+        "bus_late",         # 1 + the line that the bus machine still has to follow, or 0
         "spr_count", "spr_zero",
     ),
     ("open_bus_until", I8, (3,)),

@@ -1,15 +1,14 @@
 """Boards: what the CPU and PPU see after register writes, and when the MMC3 interrupts."""
 
-import numba
 import numpy as np
 import pytest
 
+from pynes_ref.core.jit import entry as jit
 from pynes_ref.core.mappers import dispatch
 from pynes_ref.core.mappers.boards import BOARDS
 from pynes_ref.core.power import make_console
 from pynes_ref.ines import KIB, load_rom
 
-jit = numba.njit(error_model="numpy", _nrt=False)
 
 OPEN_BUS = -1
 

@@ -4,14 +4,13 @@ The page named with a test is of https://www.nesdev.org/wiki/; what is not
 named is calculated in the test.
 """
 
-import numba
 import numpy as np
 import pytest
 
+from pynes_ref.core.jit import entry as jit
 from pynes_ref.core import ppu, ppu_regs, ppu_sprites, ppu_vram
-from pynes_ref.core.state import NES, NEVER, offset_of
+from pynes_ref.core.state import NES, NEVER, STATE_BYTES, offset_of
 
-jit = numba.njit(error_model="numpy", _nrt=False)
 
 VBL, SPRITE_0, OVERFLOW = 0x80, 0x40, 0x20
 LINE, FRAME = 341, 262 * 341
@@ -301,7 +300,10 @@ def test_data_port(bench):
     bench.write(0x2007, 0x11, 0x22)
     bench.write(0x2006, 0x2B, 0x45)  # vertical mirroring: the same cell
     bench.read(0x2007)
-    assert [bench.read(0x2007), bench.read(0x2007)] == [0x11, 0x22]
+    bench.run(12)
+    first = bench.read(0x2007)
+    bench.run(12)
+    assert [first, bench.read(0x2007)] == [0x11, 0x22]
     bench.write(0x2000, 0x04)
     bench.write(0x2006, 0x20, 0x00)
     bench.write(0x2007, 1, 2)
@@ -557,6 +559,12 @@ def _random_session(seed):
     return b, ops
 
 
+def _state(bench):
+    """The state, with what whole lines put off (ppu_line.py) worked out."""
+    _catch_up(bench.nes)
+    return bench.mem[:STATE_BYTES]
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_cutting_a_run_changes_nothing(seed):
     """Any catch-up points give the same reads and the same bytes."""
@@ -566,7 +574,7 @@ def test_cutting_a_run_changes_nothing(seed):
     end = ops[-1][0]
     stops = np.unique(np.random.default_rng(seed + 100).integers(2, end, end // 5))
     assert (c.play(*ops, stops=stops) == whole).all()
-    assert (b.mem == c.mem).all()
+    assert (_state(b) == _state(c)).all()
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -576,10 +584,12 @@ def test_not_storing_pixels_changes_nothing_else(seed):
     c, _ = _random_session(seed)
     c.ppu["render"] = 0
     assert (c.play(*ops) == whole).all()
-    assert not c.ppu["frame"].any()
+    # A call ends inside line 0 of the next picture.
+    assert not c.ppu["frame"][256:].any()
+    assert (c.ppu["frame"][:256] == b.ppu["frame"][:256]).all()
     c.ppu["render"] = 1
     c.ppu["frame"][:] = b.ppu["frame"]
-    assert (b.mem == c.mem).all()
+    assert (_state(b) == _state(c)).all()
 
 
 def test_peek_has_no_effect(bench):
