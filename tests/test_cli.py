@@ -642,7 +642,8 @@ def test_ctrl_c(tmp_path, arguments):
     wait_until_started(process)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    # Python ends itself by the signal, which a shell calls 130 too, if it came amid an exec() of some import.
+    assert process.returncode in (130, -signal.SIGINT)
     assert out == ""
     assert "Traceback" not in err
     if outputs:
