@@ -34,6 +34,7 @@ def _caller(address, integers):
 
     def call(mem, numbers):
         result, exception = _I64(), _POINTER()
+        numbers = map(int, numbers)
         data = mem.__array_interface__["data"][0]
         size = len(mem)
         status = native(
@@ -56,7 +57,7 @@ def open_door(door):
         found = compile_door(door.py_func, door.integers)
         if not write_code(name, *found):
             warnings.warn(
-                f"no cache folder can be written, so the console compiles at every start; set {ENVIRONMENT} to a folder",
+                f"no cache folder can be written, so it compiles at every start; set {ENVIRONMENT} to a folder",
                 RuntimeWarning,
                 stacklevel=3,
             )
