@@ -110,7 +110,7 @@ class Console:
         kept; the console's state is the same either way.
         """
         n = index(n)
-        if n < 0:
+        if not 0 <= n < 1 << 63:
             raise ValueError(f"cannot run {n} frames")
         ppu, audio = self._nes["ppu"], self._nes["audio"]
         ppu["render"], audio["enabled"] = bool(render), bool(sound)
