@@ -7,6 +7,8 @@ import argparse
 
 from common import games, interleaved, machine, summary
 
+REPEATS = 50
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -21,14 +23,13 @@ def main():
         console = Console(rom)
         console.run_frames(600)
         state = console.save_state()
-        repeats = 50
         tasks = {
-            "snapshot": lambda c=console: [c.snapshot() for _ in range(repeats)],
-            "save": lambda c=console: [c.save_state() for _ in range(repeats)],
-            "load": lambda c=console, s=state: [c.load_state(s) for _ in range(repeats)],
+            "snapshot": lambda c=console: [c.snapshot() for _ in range(REPEATS)],
+            "save": lambda c=console: [c.save_state() for _ in range(REPEATS)],
+            "load": lambda c=console, s=state: [c.load_state(s) for _ in range(REPEATS)],
         }
         times = interleaved(tasks, args.rounds)
-        cells = [summary(times[key], 1e6 / repeats) for key in tasks]
+        cells = [summary(times[key], 1e6 / REPEATS) for key in tasks]
         print(f"| {name} | {len(console.snapshot())} | {len(state)} | {' | '.join(cells)} |")
 
 

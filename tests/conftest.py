@@ -19,7 +19,7 @@ def rom_or_skip(sha256, name):
 
     path = find(sha256)
     if path is None:
-        reason = f"{name} is not here (SHA-256 {sha256}); get it with `pynes-ref roms fetch` or name its folder in PYNES_ROMS"
+        reason = f"{name} is not here (SHA-256 {sha256}): run `pynes-ref roms fetch` or name its folder in PYNES_ROMS"
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)

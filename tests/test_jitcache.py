@@ -51,9 +51,8 @@ def test_a_damaged_file_is_compiled_anew(tmp_path, damage):
     (path,) = code_files(tmp_path)
     whole = path.read_bytes()
     middle = len(whole) // 2
-    path.write_bytes(
-        {"truncated": whole[:middle], "empty": b"", "flipped": whole[:middle] + b"\xff\x00" + whole[middle + 2 :]}[damage]
-    )
+    flipped = whole[:middle] + b"\xff\x00" + whole[middle + 2 :]
+    path.write_bytes({"truncated": whole[:middle], "empty": b"", "flipped": flipped}[damage])
     again = run_probe(tmp_path)
     assert again.stdout.split() == ["3011", "True"], again.stderr
     assert run_probe(tmp_path).stdout.split() == ["3011", "False"]

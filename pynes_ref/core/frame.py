@@ -12,7 +12,7 @@ from .clock import cycle_end
 from .cpu import run_cpu
 from .jit import door, inner
 from .mappers.dispatch import mapper_read, mapper_reset
-from .pads import set_buttons
+from .pads import pad_peek, set_buttons
 from .ppu import ppu_reset
 from .ppu_regs import ppu_peek
 from .state import NEVER
@@ -30,6 +30,8 @@ def _peek(nes, mem, addr):
         return ppu_peek(nes, mem, addr & 7)
     if addr == 0x4015:
         return apu_peek_status(nes) | (nes.cpu.int_bus & 0x20)
+    if addr == 0x4016 or addr == 0x4017:
+        return (nes.cpu.open_bus & 0xE0) | pad_peek(nes, addr & 1)
     if addr < 0x4020:
         return nes.cpu.open_bus
     value = mapper_read(nes, mem, addr, nes.cpu.clk)

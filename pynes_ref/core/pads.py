@@ -58,6 +58,15 @@ def pad_read(nes, port):
     return bits & 1
 
 
+@inner
+def pad_peek(nes, port):
+    """What ``pad_read`` would return for a first read now, without clocking the port."""
+    pads = nes.pads
+    if pads.strobe:
+        return np.int64(pads.buttons[port]) & 1
+    return np.int64(pads.shift[port]) & 1
+
+
 @outline
 def set_buttons(nes, port, buttons):
     """Press ``buttons`` (bit 0 = A ... bit 7 = Right) on a port."""
