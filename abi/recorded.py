@@ -13,14 +13,14 @@ One zstd stream around, little-endian::
 
 Strings and vectors are a u64 length (in items) and the items.
 
-A replay of 6 000 frames is 0.7 GB unpacked, so pictures are never held all at once. Opening reads the
-stream through once and checks everything (0.1 s); ``frames`` reads it again, some frames at a time.
+A replay of 6 000 frames is 0.7 GB unpacked, so pictures are never held all at once. Opening reads the stream
+through once and checks everything (0.2 s for such a replay); ``frames`` reads it again, some frames at a time. Who
+reads it anyway opens it ``lazily`` and has it checked on the way.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import struct
 from collections.abc import Iterator
 from os import PathLike
@@ -37,8 +37,8 @@ MAGIC = b"NESREFC\0"
 VERSION = 1
 NO_REPLAY = hashlib.sha256(b"").hexdigest()
 MAX_FRAMES = 2_000_000  # nine hours; a larger count is damage
-CHUNK_FRAMES = 16
-_FRAME_BYTES = 2 * PIXELS
+CHUNK_FRAMES = 4  # half a megabyte, which stays in the cache between unpacking and use
+_PIECE = 1 << 24  # a damaged length must not reserve more memory than the file has data
 
 
 class RecordingError(EmulatorError):
@@ -68,21 +68,33 @@ class _Stream:
             self.file = path.open("rb")
         except OSError as error:
             raise RecordingError(f"{path}: {error.strerror or error}") from None
-        # Buffered: the reader below makes short reads at block ends.
-        self.reader = io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(_Padded(self.file)), 1 << 20)
+        self.reader = zstandard.ZstdDecompressor().stream_reader(_Padded(self.file), read_size=1 << 20)
 
     def fail(self, what: str) -> RecordingError:
         return RecordingError(f"{self.path}: {what}")
 
-    def read(self, size: int, what: str) -> bytes:
+    def fill(self, target: memoryview) -> int:
+        """Read until ``target`` (bytes) is full or the stream ends; the number of bytes read."""
+        got = 0
         try:
-            data = self.reader.read(size)
+            while got < len(target):
+                count = self.reader.readinto(target[got:])
+                if not count:
+                    break
+                got += count
         except zstandard.ZstdError as error:
             raise self.fail(f"damaged or not a recording ({error})") from None
         except OSError as error:
             raise self.fail(str(error.strerror or error)) from None
-        if len(data) != size:
-            raise self.fail(f"truncated: it ends inside {what}")
+        return got
+
+    def read(self, size: int, what: str) -> bytearray:
+        data = bytearray()
+        while len(data) < size:
+            piece = bytearray(min(size - len(data), _PIECE))
+            if self.fill(memoryview(piece)) != len(piece):
+                raise self.fail(f"truncated: it ends inside {what}")
+            data += piece
         return data
 
     def number(self, form: str, what: str) -> int:
@@ -95,10 +107,7 @@ class _Stream:
         return size
 
     def at_end(self) -> bool:
-        try:
-            return not self.reader.read(1)
-        except zstandard.ZstdError as error:
-            raise self.fail(f"damaged ({error})") from None
+        return not self.fill(memoryview(bytearray(1)))
 
     def close(self) -> None:
         self.reader.close()
@@ -142,11 +151,15 @@ def _header(stream: _Stream) -> Header:
 
 
 def _pictures(stream: _Stream, frame_count: int) -> Iterator[NDArray[np.uint16]]:
-    """The pictures, some at a time: uint16[n, 61440]."""
+    """The pictures, some at a time: uint16[n, 61440], a new array each."""
     for at in range(0, frame_count, CHUNK_FRAMES):
-        count = min(CHUNK_FRAMES, frame_count - at)
-        data = stream.read(count * _FRAME_BYTES, "the pictures")
-        yield np.frombuffer(data, "<u2").reshape(count, PIXELS)
+        chunk = np.empty((min(CHUNK_FRAMES, frame_count - at), PIXELS), "<u2")
+        if stream.fill(memoryview(chunk).cast("B")) != chunk.nbytes:
+            raise stream.fail("truncated: it ends inside the pictures")
+        if int(chunk.max()) > PIXEL_MASK:
+            raise stream.fail("damaged: it has pixels above 511")
+        chunk.flags.writeable = False
+        yield chunk
 
 
 def read_header(path: str | PathLike[str]) -> Header:
@@ -158,50 +171,91 @@ def read_header(path: str | PathLike[str]) -> Header:
         stream.close()
 
 
-class Recording:
-    """What an emulator showed and played in one run. Reading and checking happen in the constructor.
+class _Tail(NamedTuple):
+    """What follows the pictures."""
 
+    samples: NDArray[np.uint32]
+    audio: NDArray[np.int16]
+    video_tau: float
+    audio_tau: float
+
+
+class Recording:
+    """What an emulator showed and played in one run.
+
+    Reading and checking happen in the constructor; ``lazily``, it looks at the header alone, and damage behind it
+    shows as a RecordingError from ``frames`` or from the first use of what stands behind the pictures.
     Attributes: ``path``, ``header``, ``frame_count``, ``audio_rate``, ``samples`` (uint32 a frame), ``audio`` (int16),
     ``video_tau`` and ``audio_tau`` (float32 values).
     """
 
-    def __init__(self, path: str | PathLike[str]) -> None:
+    def __init__(self, path: str | PathLike[str], lazily: bool = False) -> None:
         self.path = Path(path)
-        stream = _Stream(self.path)
-        try:
-            self.header = _header(stream)
-            self.frame_count = self.header.frame_count
-            self.audio_rate = self.header.audio_rate
-            for chunk in _pictures(stream, self.frame_count):
-                if int(chunk.max()) > PIXEL_MASK:
-                    raise stream.fail("damaged: it has pixels above 511")
-            self._read_tail(stream)
-        finally:
-            stream.close()
+        self.header = read_header(self.path)
+        self.frame_count = self.header.frame_count
+        self.audio_rate = self.header.audio_rate
+        self._tail: _Tail | None = None
+        if not lazily:
+            self._whole()
 
-    def _read_tail(self, stream: _Stream) -> None:
+    def _whole(self) -> _Tail:
+        if self._tail is None:
+            for _ in self._chunks():
+                pass
+        assert self._tail is not None
+        return self._tail
+
+    @property
+    def samples(self) -> NDArray[np.uint32]:
+        """Samples of each frame."""
+        return self._whole().samples
+
+    @property
+    def audio(self) -> NDArray[np.int16]:
+        """All samples."""
+        return self._whole().audio
+
+    @property
+    def video_tau(self) -> float:
+        """Threshold of the picture metric."""
+        return self._whole().video_tau
+
+    @property
+    def audio_tau(self) -> float:
+        """Threshold of the sound metric."""
+        return self._whole().audio_tau
+
+    def _read_tail(self, stream: _Stream) -> _Tail:
         stream.length(self.frame_count, "the sample counts")
-        self.samples = np.frombuffer(stream.read(4 * self.frame_count, "the sample counts"), "<u4")
-        if self.frame_count and int(self.samples.max()) > max(MAX_SAMPLES, self.audio_rate):
-            raise stream.fail(f"damaged: {int(self.samples.max())} samples in one frame")
-        total = int(self.samples.sum(dtype=np.uint64))
+        samples = np.frombuffer(stream.read(4 * self.frame_count, "the sample counts"), "<u4")
+        if self.frame_count and int(samples.max()) > max(MAX_SAMPLES, self.audio_rate):
+            raise stream.fail(f"damaged: {int(samples.max())} samples in one frame")
+        total = int(samples.sum(dtype=np.uint64))
         stream.length(total, "the sound")
-        self.audio = np.frombuffer(stream.read(2 * total, "the sound"), "<i2")
-        self.video_tau, self.audio_tau = struct.unpack("<ff", stream.read(8, "the thresholds"))
+        audio = np.frombuffer(stream.read(2 * total, "the sound"), "<i2")
+        video_tau, audio_tau = struct.unpack("<ff", stream.read(8, "the thresholds"))
         if not stream.at_end():
             raise stream.fail("damaged: bytes after the end")
-        if not (0 < self.video_tau <= 1 and 0 <= self.audio_tau < 1e6):  # NaN fails, too
+        if not (0 < video_tau <= 1 and 0 <= audio_tau < 1e6):  # NaN fails, too
             raise stream.fail("damaged: impossible thresholds")
+        samples.flags.writeable = audio.flags.writeable = False
+        return _Tail(samples, audio, video_tau, audio_tau)
+
+    def _chunks(self) -> Iterator[NDArray[np.uint16]]:
+        stream = _Stream(self.path)
+        try:
+            if _header(stream) != self.header:
+                raise stream.fail("it changed while it was in use")
+            yield from _pictures(stream, self.frame_count)
+            if self._tail is None:
+                self._tail = self._read_tail(stream)
+        finally:
+            stream.close()
 
     def frames(self) -> Iterator[NDArray[np.uint16]]:
         """Every picture in turn, uint16[61440], read-only."""
-        stream = _Stream(self.path)
-        try:
-            _header(stream)
-            for chunk in _pictures(stream, self.frame_count):
-                yield from chunk
-        finally:
-            stream.close()
+        for chunk in self._chunks():
+            yield from chunk
 
 
 class Recorded:

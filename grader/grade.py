@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abi.candidate import CandidateError, EmulatorError
-from abi.recorded import Recording
+from abi.recorded import Recording, RecordingError
 from grader import pictures, refcache
-from grader.lockstep import Comparison, lockstep, prepare
+from grader.lockstep import Comparison, Pair, lockstep, prepare
 from grader.manifest import Case
 from grader.metrics import audio as audio_metric
 from grader.metrics import video as video_metric
@@ -34,9 +34,16 @@ def _short(values: NDArray[np.float32]) -> list[float]:
 
 def grade_case(task: Task, progress: Callable[[int], None] | None = None) -> Outcome:
     """Grade one testcase. EmulatorError only for faults of the reference."""
-    case = task.case
-    found = refcache.ensure(case, task.reference, task.cache, task.corpus_folder)
-    recording = found.recording
+    try:
+        found = refcache.ensure(task.case, task.reference, task.cache, task.corpus_folder, lazily=True)
+        return _grade(task, found, progress)
+    except RecordingError:  # damage behind the header: look again, closely, and record again if that may be
+        found = refcache.ensure(task.case, task.reference, task.cache, task.corpus_folder)
+        return _grade(task, found, progress)
+
+
+def _grade(task: Task, found: refcache.Found, progress: Callable[[int], None] | None) -> Outcome:
+    case, recording = task.case, found.recording
     log = [found.note] if found.note else []
     candidate = None
     try:
@@ -75,7 +82,7 @@ def grade_case(task: Task, progress: Callable[[int], None] | None = None) -> Out
         diverging_frames=result["diverging_frames"],
         frames=case.frames,
     )
-    page = _page(case, recording, run, sound)
+    page = _page(case, recording, run, sound, files)
     return Outcome(row, task.key(recording.header.reference_sha256), files, page, log)
 
 
@@ -125,9 +132,15 @@ def _result(case: Case, recording: Recording, run: Comparison, sound: audio_metr
     return result
 
 
+def _pair(pair: Pair) -> tuple[bytes, bytes]:
+    """Both pictures as PNG; mostly they are one."""
+    ref = pictures.png(pair[0])
+    return ref, ref if np.array_equal(*pair) else pictures.png(pair[1])
+
+
 def _files(case: Case, recording: Recording, run: Comparison, audible: bool) -> dict[str, bytes]:
-    ref, cand = run.last
-    files = {f"{case.id}.ref.png": pictures.png(ref), f"{case.id}.cand.png": pictures.png(cand)}
+    ref, cand = _pair(run.last)
+    files = {f"{case.id}.ref.png": ref, f"{case.id}.cand.png": cand}
     if audible:
         files[f"{case.id}.ref.wav"] = pictures.wav(recording.audio, recording.audio_rate)
         files[f"{case.id}.cand.wav"] = pictures.wav(run.audio, recording.audio_rate)
@@ -137,7 +150,9 @@ def _files(case: Case, recording: Recording, run: Comparison, audible: bool) -> 
 # ---- the report's data -----------------------------------------------------------------------------------------------
 
 
-def _page(case: Case, recording: Recording, run: Comparison, sound: audio_metric.Score | None) -> dict[str, Any]:
+def _page(
+    case: Case, recording: Recording, run: Comparison, sound: audio_metric.Score | None, files: dict[str, bytes]
+) -> dict[str, Any]:
     """What the report shows of a testcase: quantised timelines and a few pictures, small enough to embed."""
     page: dict[str, Any] = {
         "description": case.description,
@@ -151,8 +166,8 @@ def _page(case: Case, recording: Recording, run: Comparison, sound: audio_metric
         "video_tau": float(str(np.float32(recording.video_tau))),
         "audio_tau": float(str(np.float32(recording.audio_tau))),
         "traps": run.traps,
-        "pictures": {str(f): [_image(r), _image(c)] for f, (r, c) in run.kept.items()},
-        "last": [_image(run.last[0]), _image(run.last[1])],
+        "pictures": {str(f): [_text(image) for image in _pair(pair)] for f, pair in run.kept.items()},
+        "last": [_text(files[f"{case.id}.{side}.png"]) for side in ("ref", "cand")],
     }
     if sound is not None:
         page["audio"] = _bytes(np.where(np.isnan(sound.frames), 255, np.round(_clean(sound.frames) * 254)))
@@ -174,11 +189,11 @@ def _quantised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _bytes(values: NDArray[Any]) -> str:
     """Bytes as the report reads them: deflated, base64."""
-    return base64.b64encode(zlib.compress(np.asarray(values).astype(np.uint8).tobytes(), 9)).decode()
+    return _text(zlib.compress(np.asarray(values).astype(np.uint8).tobytes(), 9))
 
 
-def _image(frame: NDArray[np.uint16]) -> str:
-    return base64.b64encode(pictures.png(frame, 9)).decode()
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()
 
 
 def _envelope(samples: NDArray[np.int16]) -> NDArray[np.uint8]:
@@ -199,4 +214,4 @@ def _spectrum(logmel: NDArray[np.float64]) -> str:
     level = np.clip((logmel[columns].T[::-1] - 9.0) / 18.0, 0.0, 1.0)
     red, green, blue = level**0.8, level**1.7, np.sin(level * np.pi) * 0.55 + level**6 * 0.45
     image = (np.stack([red, green, blue], axis=2) * 255).astype(np.uint8)
-    return base64.b64encode(pictures.rgb_png(image, 9)).decode()
+    return _text(pictures.rgb_png(image))

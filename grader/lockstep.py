@@ -36,8 +36,8 @@ class Comparison:
     defects: NDArray[np.float32]
     differing: NDArray[np.int64]
     luma_errors: NDArray[np.float32]
-    starts_run: list[bool]
-    """Does the reference's picture change here? (The first frame always begins a run.)"""
+    starts_run: list[bool] | None
+    """Does the reference's picture change here? (The first frame always begins a run.) None: no picture differs."""
     samples: NDArray[np.uint32]
     audio: NDArray[np.int16]
     last: Pair
@@ -102,16 +102,22 @@ def lockstep(
     run = _Run(candidate)
     tables = palette()
     keeper = _Keeper()
-    defects = np.empty(count, np.float32)
-    luma_errors = np.empty(count, np.float32)
-    differing = np.empty(count, np.int64)
-    starts_run = []
+    defects = np.zeros(count, np.float32)
+    luma_errors = np.zeros(count, np.float32)
+    differing = np.zeros(count, np.int64)
+    starts_run: list[bool] | None = None
     before: NDArray[np.uint16] | None = None
     ref = np.zeros(PIXELS, np.uint16)
-    for frame, (held, ref) in enumerate(zip(keys, recording.frames())):
+    frame = -1
+    # The pictures first, so that the recording is read to its very end, where its sound and thresholds stand.
+    for frame, (ref, held) in enumerate(zip(recording.frames(), keys)):
         cand = run.frame(held, ref)
-        defects[frame], differing[frame], luma_errors[frame] = video_metric.compare(tables, ref, cand)
-        starts_run.append(before is None or video_metric.differ(tables, before, ref))
+        if cand is not ref:  # a picture that is the same is the same object
+            defects[frame], differing[frame], luma_errors[frame] = video_metric.compare(tables, ref, cand)
+            if starts_run is None and defects[frame]:
+                starts_run = _starts_run(recording, frame)
+        if starts_run is not None:
+            starts_run.append(before is None or video_metric.differ(tables, before, ref))
         before = ref
         if differing[frame] > video_metric.NOISE_PIXELS:
             keeper.diverged(frame, ref, cand)
@@ -121,8 +127,8 @@ def lockstep(
             video(ref, cand)
         if progress is not None and frame % 32 == 31:
             progress(frame + 1)
-    if len(starts_run) != count:
-        raise ValueError(f"{recording.path} has {len(starts_run)} frames, not {count}")
+    if frame + 1 != count:
+        raise ValueError(f"{recording.path} has {frame + 1} frames, not {count}")
     return Comparison(
         defects,
         differing,
@@ -135,6 +141,20 @@ def lockstep(
         run.traps,
         run.notes + list(getattr(candidate, "notes", [])),
     )
+
+
+def _starts_run(recording: Recording, count: int) -> list[bool]:
+    """Where the first ``count`` pictures change: read again, because as long as nothing differs nobody asks."""
+    tables = palette()
+    result = []
+    before: NDArray[np.uint16] | None = None
+    for _, now in zip(range(count), recording.frames(), strict=False):
+        result.append(before is None or video_metric.differ(tables, before, now))
+        before = now
+    return result
+
+
+_NO_SAMPLES = np.zeros(0, np.int16)
 
 
 class _Run:
@@ -154,15 +174,24 @@ class _Run:
 
         ``expected`` saves a copy: a picture that is the same is represented by it.
         """
-        samples = None
+        samples = _NO_SAMPLES
         if self._dead:
             self.traps += 1
         else:
-            self._attempt(lambda: self.candidate.emu_set_keys(keys))
-            if self._attempt(lambda: self._run(expected)):
-                samples = self._attempt_drain()
-        if samples is None:
-            samples = np.zeros(0, np.int16)
+            try:
+                self.candidate.emu_set_keys(keys)
+            except CandidateError as error:
+                self._note(error)
+            if not self._dead:
+                try:
+                    self._run(expected)
+                except CandidateError as error:
+                    self._note(error)
+            if not self._dead:
+                try:
+                    samples = drain(self.candidate)
+                except CandidateError as error:
+                    self._note(error)
         self.counts.append(samples.size)
         self.sound.append(samples)
         return self.picture
@@ -179,20 +208,6 @@ class _Run:
         picture = np.ascontiguousarray(picture, np.uint16)
         # Never the view itself: it may be overwritten by the very call that then traps.
         self.picture = expected if video_metric.same(picture, expected) else picture & PIXEL_MASK
-
-    def _attempt(self, call: Callable[[], None]) -> bool:
-        try:
-            call()
-        except CandidateError as error:
-            self._note(error)
-        return not self._dead
-
-    def _attempt_drain(self) -> NDArray[np.int16] | None:
-        try:
-            return drain(self.candidate)
-        except CandidateError as error:
-            self._note(error)
-            return None
 
     def _note(self, error: CandidateError) -> None:
         self._dead = self._dead or error.dead

@@ -11,6 +11,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -20,6 +21,8 @@ from typing import Any
 Worker = Callable[[Any, Callable[[int], None]], Any]
 
 _counters: Any = None
+_forks: Any = None
+"""The context whose workers are forks of a warm process (``start_early``)."""
 
 
 class WorkerDied(Exception):
@@ -33,12 +36,33 @@ def default_jobs() -> int:
     return os.cpu_count() or 1
 
 
+def start_early(core: bool = False) -> None:
+    """Have a process load what workers need while this one still reads its corpus; workers are then forks of it.
+
+    Only for programs that grade once and end: the workers see the environment as it is now. ``core``: the console,
+    too. Does nothing where forking is not safe.
+    """
+    global _forks
+    if not sys.platform.startswith("linux") or _forks is not None:
+        return
+    _one_thread()
+    _forks = multiprocessing.get_context("forkserver")
+    _forks.set_forkserver_preload(["grader.warm", "grader.warm_core"] if core else ["grader.warm"])
+    from multiprocessing import forkserver
+
+    forkserver.ensure_running()
+
+
+def _one_thread() -> None:
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+
+
 def _begin(counters: Any) -> None:
     global _counters
     _counters = counters
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
+    _one_thread()
     threading.Thread(target=_leave_with_parent, daemon=True).start()
 
 
@@ -78,7 +102,7 @@ def run(
         for number in order:
             finished(number, worker(tasks[number], lambda done: None))
         return
-    context = multiprocessing.get_context("spawn")
+    context = _forks or multiprocessing.get_context("spawn")
     counters = context.Array("q", max(len(tasks), 1), lock=False)
     lost = _pool_run(worker, tasks, order, min(jobs, len(tasks)), context, counters, finished, tick)
     for number in lost:  # each in a process of its own, to find the one that kills

@@ -28,7 +28,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
-def png(frame: NDArray[np.uint16], level: int = 6) -> bytes:
+def png(frame: NDArray[np.uint16], level: int = 9) -> bytes:
     """A frame of palette indices as a PNG: with a colour table when 256 colours do, else RGB."""
     frame = np.asarray(frame).reshape(HEIGHT, WIDTH) & 511
     used = np.unique(frame)
@@ -42,7 +42,7 @@ def png(frame: NDArray[np.uint16], level: int = 6) -> bytes:
     return _png(rows, kind, table, level)
 
 
-def rgb_png(image: NDArray[np.uint8], level: int = 6) -> bytes:
+def rgb_png(image: NDArray[np.uint8], level: int = 9) -> bytes:
     """uint8[height, width, 3] as a PNG."""
     height, width, _ = image.shape
     return _png(np.ascontiguousarray(image).reshape(height, width * 3), 2, b"", level, width)

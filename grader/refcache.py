@@ -34,7 +34,7 @@ from grader.manifest import Case
 if TYPE_CHECKING:
     from abi.candidate import Candidate
 
-LEVEL = 3  # zstd
+LEVEL = 9  # zstd: twice as long to write as level 3, half as long to read; written once, read by every grading
 
 
 def default_folder() -> Path:
@@ -84,13 +84,17 @@ class Found:
     made: bool = False
 
 
-def ensure(case: Case, reference: Emulator, folder: Path, corpus_folder: Path | None = None) -> Found:
+def ensure(
+    case: Case, reference: Emulator, folder: Path, corpus_folder: Path | None = None, *, lazily: bool = False
+) -> Found:
     """The reference's recording of a testcase: a given one, a cached one, or a fresh one (which is then cached).
 
-    EmulatorError when the reference is a recording that does not fit, or cannot run the ROM.
+    ``lazily``: only headers are checked; damage then shows while the recording is read. Asked once more without it,
+    a damaged one is recorded again. EmulatorError when the reference is a recording that does not fit, or cannot run
+    the ROM.
     """
     if reference.recorded:
-        recording = Recording(reference.recording_path(case_key(case)))
+        recording = Recording(reference.recording_path(case_key(case)), lazily)
         why = matches(recording.header, case, None)
         if why:
             raise RecordingError(f"{recording.path} is no recording of {case.id}: {why}")
@@ -103,7 +107,7 @@ def ensure(case: Case, reference: Emulator, folder: Path, corpus_folder: Path | 
         if not path.is_file():
             continue
         try:
-            recording = Recording(path)
+            recording = Recording(path, lazily)
         except RecordingError as error:
             note = f"{error}; recorded again"
             continue
@@ -111,7 +115,7 @@ def ensure(case: Case, reference: Emulator, folder: Path, corpus_folder: Path | 
             return Found(recording, note)
     path = candidates[0]
     record(path, case, reference)
-    return Found(Recording(path), note, made=True)
+    return Found(Recording(path, lazily), note, made=True)
 
 
 def run_reference(candidate: Candidate, case: Case) -> Iterator[tuple[NDArray[np.uint16], NDArray[np.int16]]]:

@@ -14,11 +14,11 @@ All float64, every sum in a fixed order.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 WINDOW = 1024
@@ -28,7 +28,7 @@ SILENT_RMS, NULL_RMS = 100.0, 2.0
 EPSILON = 1e-10
 TAU_QUANTILE = 0.90
 TAU_MIN = 25.0
-_BATCH = 512  # analysis frames transformed at a time: 4 MB
+_BATCH = 512  # analysis frames at a time: 4 MB
 
 
 class Spectrogram(NamedTuple):
@@ -80,49 +80,33 @@ def _analysis(rate: int) -> _Analysis:
     return _Analysis(window, start.astype(np.int64), stop.astype(np.int64), weight)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
-def _bands(spectrum, start, stop, weight, out):
-    """Log band energies of complex spectra [n, 513] into out[n, 40]."""
-    for n in range(spectrum.shape[0]):
-        for band in range(weight.shape[0]):
-            energy = 0.0
-            for k in range(start[band], stop[band]):
-                z = spectrum[n, k]
-                energy += weight[band, k] * (z.real * z.real + z.imag * z.imag)
-            out[n, band] = np.log(energy + 1e-10)
+@cache
+def _kernels() -> ModuleType:
+    from grader.metrics import kernels
+
+    return kernels
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
-def _frame_rms(samples, hop, out):
-    """RMS of every analysis frame of int16 samples (integer sums: exact)."""
-    for n in range(out.shape[0]):
-        total = 0
-        for i in range(n * hop, n * hop + 1024):
-            s = np.int64(samples[i])
-            total += s * s
-        out[n] = np.sqrt(total / 1024.0)
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def _distances(a, b, out):
-    for n in range(out.shape[0]):
-        sum_a = 0.0
-        sum_b = 0.0
-        for k in range(a.shape[1]):
-            sum_a += a[n, k]
-            sum_b += b[n, k]
-        shift = sum_a / 40.0 - sum_b / 40.0
-        total = 0.0
-        for k in range(a.shape[1]):
-            total += abs((a[n, k] - b[n, k]) - shift)
-        out[n] = total
+def _rms_between(
+    samples: NDArray[np.int16], start: NDArray[np.int64], stop: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """RMS of stretches of samples, in order; 0 for an empty one. The sums are whole numbers under 2^53: exact."""
+    level = np.zeros(len(start), np.float64)
+    for at in range(0, len(start), _BATCH):
+        begin, end = start[at : at + _BATCH], stop[at : at + _BATCH]
+        first, last = int(begin[0]), int(end[-1])
+        energy = np.zeros(last - first + 1, np.float64)  # and one zero more, for a stretch to end before
+        energy[:-1] = samples[first:last]
+        energy *= energy
+        sums = np.add.reduceat(energy, np.stack([begin, end], axis=1).reshape(-1) - first)[::2]
+        level[at : at + _BATCH] = np.where(end > begin, sums, 0.0)
+    return np.sqrt(level / np.maximum(stop - start, 1))
 
 
 def _loudness(samples: NDArray[np.int16], rate: int) -> NDArray[np.float64]:
     count = 1 + (samples.size - WINDOW) // hop(rate) if samples.size >= WINDOW else 0
-    level = np.empty(count, np.float64)
-    _frame_rms(samples, hop(rate), level)
-    return level
+    at = np.arange(count) * hop(rate)
+    return _rms_between(samples, at, at + WINDOW)
 
 
 def is_silent(samples: NDArray[np.int16], rate: int) -> bool:
@@ -142,14 +126,14 @@ def spectrogram(samples: NDArray[np.int16], rate: int) -> Spectrogram:
         frames = np.lib.stride_tricks.sliding_window_view(samples, WINDOW)[:: hop(rate)]
         for at in range(0, level.size, _BATCH):
             spectrum = rfft(frames[at : at + _BATCH] * window, axis=1)
-            _bands(spectrum, start, stop, weight, logmel[at : at + _BATCH])
+            _kernels().bands(spectrum, start, stop, weight, logmel[at : at + _BATCH])
     return Spectrogram(logmel, level < SILENT_RMS, level < NULL_RMS)
 
 
 def distances(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
     """L1 distance of paired log-mel vectors after subtracting each one's mean."""
     out = np.empty(len(a), np.float64)
-    _distances(a, b, out)
+    _kernels().distances(a, b, out)
     return out
 
 
@@ -228,26 +212,12 @@ def rms_ratios(ref: NDArray[np.int16], ref_counts, cand: NDArray[np.int16], cand
     return _ratios(_per_frame_rms(ref, ref_counts), _per_frame_rms(cand, cand_counts))
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
-def _counted_rms(samples, counts, out):
-    """RMS of stretches of ``counts`` samples, one after the other (integer sums: exact); 0 for an empty one."""
-    at = 0
-    for n in range(counts.shape[0]):
-        total = 0
-        for i in range(at, at + counts[n]):
-            s = np.int64(samples[i])
-            total += s * s
-        at += counts[n]
-        out[n] = np.sqrt(total / max(counts[n], 1))
-
-
 def _per_frame_rms(samples: NDArray[np.int16], counts) -> NDArray[np.float64]:
     counts = np.asarray(counts, np.int64)
     if counts.sum() != samples.size:
         raise ValueError(f"{samples.size} samples, but counts of {counts.sum()}")
-    level = np.empty(counts.size, np.float64)
-    _counted_rms(np.ascontiguousarray(samples, np.int16), counts, level)
-    return level
+    ends = np.cumsum(counts)
+    return _rms_between(np.ascontiguousarray(samples, np.int16), ends - counts, ends)
 
 
 def _ratios(ref: NDArray[np.float64], cand: NDArray[np.float64]) -> list[float | None]:

@@ -18,10 +18,11 @@ Luma is float32; sums and scores are float64 in a fixed order, so that every mac
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
+from types import ModuleType
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 WIDTH, HEIGHT = 256, 240
@@ -38,9 +39,13 @@ NOISE_PIXELS = 8
 """A frame diverges when more pixels than this differ (diagnostics only)."""
 
 _F = np.float32
-_FLOOR = 0.15
-_C1 = (0.01 * 255.0) ** 2
-_C2 = (0.03 * 255.0) ** 2
+
+
+@cache
+def _kernels() -> ModuleType:
+    from grader.metrics import kernels
+
+    return kernels
 
 
 class Palette:
@@ -61,88 +66,9 @@ class Palette:
         return self.rgb[np.asarray(frame).reshape(HEIGHT, WIDTH) & (COLOURS - 1)]
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
-def _compare(luma, identity, ref, cand):
-    """(d, differing pixels, mean absolute luma error, flat pixels of ref, of cand) of two flat uint16 pictures.
-
-    The 32 blocks of a strip are summed side by side (lane b = block b), pixel by pixel in raster order
-    inside each block: the additions of one block keep their order and the machine still has 32 at once.
-    """
-    luma_r = np.empty((8, 32), np.float64)  # one raster line, [x within block, block]
-    luma_c = np.empty((8, 32), np.float64)
-    sums = np.empty((5, 32), np.float64)
-    error = np.zeros(32, np.float64)
-    total = 0.0
-    differing = 0
-    flat_r = 0
-    flat_c = 0
-    first_r = identity[np.int64(ref[0]) & 511]
-    first_c = identity[np.int64(cand[0]) & 511]
-    for strip in range(30):
-        sums[:] = 0.0
-        for y in range(8):
-            line = (strip * 8 + y) * 256
-            for block in range(32):
-                for x in range(8):
-                    r = np.int64(ref[line + block * 8 + x]) & 511
-                    c = np.int64(cand[line + block * 8 + x]) & 511
-                    luma_r[x, block] = luma[r]
-                    luma_c[x, block] = luma[c]
-                    id_r = identity[r]
-                    id_c = identity[c]
-                    differing += id_r != id_c
-                    flat_r += id_r == first_r
-                    flat_c += id_c == first_c
-            for x in range(8):
-                for block in range(32):
-                    r = luma_r[x, block]
-                    c = luma_c[x, block]
-                    sums[0, block] += r
-                    sums[1, block] += c
-                    sums[2, block] += r * r
-                    sums[3, block] += c * c
-                    sums[4, block] += r * c
-                    error[block] += abs(r - c)
-        for block in range(32):
-            mean_r = sums[0, block] / 64.0
-            mean_c = sums[1, block] / 64.0
-            var_r = max(sums[2, block] / 64.0 - mean_r * mean_r, 0.0)
-            var_c = max(sums[3, block] / 64.0 - mean_c * mean_c, 0.0)
-            cov = sums[4, block] / 64.0 - mean_r * mean_c
-            light = (2.0 * mean_r * mean_c + _C1) / (mean_r * mean_r + mean_c * mean_c + _C1)
-            shape = (2.0 * cov + _C2) / (var_r + var_c + _C2)
-            defect = 1.0 - min(max(light * shape, 0.0), 1.0)
-            if defect >= _FLOOR:
-                total += defect
-    mae = 0.0
-    for block in range(32):
-        mae += error[block]
-    return np.float32(total / 960.0), differing, np.float32(mae / 61440.0), flat_r, flat_c
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def _same_words(a, b):
-    """Are two arrays of uint64 equal? Blocks without a branch inside, so that they become wide instructions."""
-    for block in range(0, a.shape[0], 64):
-        different = np.uint64(0)
-        for i in range(block, block + 64):
-            different |= a[i] ^ b[i]
-        if different != 0:
-            return False
-    return True
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def _differ(identity, before, now):
-    for i in range(61440):
-        if before[i] != now[i] and identity[np.int64(before[i]) & 511] != identity[np.int64(now[i]) & 511]:
-            return True
-    return False
-
-
 def same(a: NDArray[np.uint16], b: NDArray[np.uint16]) -> bool:
-    """Are two pictures (61 440 contiguous uint16) the same bytes? A few microseconds."""
-    return bool(_same_words(a.reshape(-1).view(np.uint64), b.reshape(-1).view(np.uint64)))
+    """Are two pictures (61 440 contiguous uint16) the same bytes? Eight at a time: 5 microseconds."""
+    return bool((a.reshape(-1).view(np.uint64) == b.reshape(-1).view(np.uint64)).all())
 
 
 def compare(palette: Palette, ref: NDArray[np.uint16], cand: NDArray[np.uint16]) -> tuple[float, int, float]:
@@ -153,7 +79,7 @@ def compare(palette: Palette, ref: NDArray[np.uint16], cand: NDArray[np.uint16])
     ref, cand = ref.reshape(-1), cand.reshape(-1)
     if same(ref, cand):  # the usual case for a good candidate
         return 0.0, 0, 0.0
-    d, differing, error, flat_r, flat_c = _compare(palette.luma, palette.identity, ref, cand)
+    d, differing, error, flat_r, flat_c = _kernels().compare(palette.luma, palette.identity, ref, cand)
     if differing == 0:  # other indices, the same colours: every block is compared with itself
         d = 0.0
     if flat_c / PIXELS >= FLAT and not flat_r / PIXELS >= FLAT:
@@ -166,14 +92,14 @@ def change(palette: Palette, before: NDArray[np.uint16], now: NDArray[np.uint16]
     before, now = before.reshape(-1), now.reshape(-1)
     if same(before, now):
         return None
-    d, differing, _, _, _ = _compare(palette.luma, palette.identity, before, now)
+    d, differing, _, _, _ = _kernels().compare(palette.luma, palette.identity, before, now)
     return float(d) if differing else None
 
 
 def differ(palette: Palette, before: NDArray[np.uint16], now: NDArray[np.uint16]) -> bool:
     """Does any pixel's colour differ?"""
     before, now = before.reshape(-1), now.reshape(-1)
-    return not same(before, now) and bool(_differ(palette.identity, before, now))
+    return not same(before, now) and bool(_kernels().differ(palette.identity, before, now))
 
 
 def threshold(changes: NDArray[np.float32] | list[float]) -> float:
@@ -207,10 +133,15 @@ def endstate(defects: NDArray[np.float32] | list[float]) -> float:
     return float(scores(defects[-1:], ENDSTATE_TAU)[0]) if len(defects) else 1.0
 
 
-def collapsed(defects: NDArray[np.float32] | list[float], starts_run: list[bool], tau: float) -> float:
-    """Run-collapsed score (diagnostic): runs of unchanged reference frames averaged first, then the runs."""
+def collapsed(defects: NDArray[np.float32] | list[float], starts_run: list[bool] | None, tau: float) -> float:
+    """Run-collapsed score (diagnostic): runs of unchanged reference frames averaged first, then the runs.
+
+    ``starts_run`` may be None when there is no defect: the runs then do not matter.
+    """
     values = scores(defects, tau)
-    if not values.size:
+    if starts_run is None and np.any(np.asarray(defects)):
+        raise ValueError("defects, but no runs")
+    if not values.size or starts_run is None:
         return 1.0
     edges = [i for i, new in enumerate(starts_run) if new or i == 0] + [values.size]
     means = [_ordered_mean(values[a:b]) for a, b in pairwise(edges)]
