@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from places import ROOT
 
 from pynes_ref import Console
 from pynes_ref.batch import ConsoleBatch

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT, rom_or_skip
+from places import ROOT, rom_or_skip
 
 from pynes_ref.verify import accuracycoin, page, protocols, report, table
 from pynes_ref.verify.runner import Result, run_all, run_row

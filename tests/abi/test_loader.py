@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 import toy_emulator as toy
-from test_wasm_adapter import KEYS, play, same
+from toy_play import KEYS, play, same
 
 from abi.bugs import BUGS, Bugged
 from abi.candidate import Candidate, EmulatorError

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 import toy_emulator as toy
-from test_wasm_adapter import play, same
+from toy_play import play, same
 
 from abi.candidate import CandidateError, EmulatorError, drain, load, start
 from abi.loader import resolve

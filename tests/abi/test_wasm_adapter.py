@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import toy_emulator as toy
 import wasmtime
+from toy_play import play, same
 
-from abi.candidate import Candidate, CandidateError, EmulatorError, drain, load, start
+from abi.candidate import Candidate, CandidateError, EmulatorError, load, start
 from abi.wasm import HUNG_AFTER, Wasm, WasmLimits
 
 SMALL = WasmLimits(fuel_per_frame=5_000_000, fuel_load_rom=20_000_000, memory_bytes=32 * 1024 * 1024)
-KEYS = [0, 0, 0, 1, 1, 8, 0, 255, 0, 0]
-
-
-def play(candidate, keys=KEYS, rom=toy.ROM):
-    start(candidate)
-    load(candidate, rom)
-    frames = []
-    for held in keys:
-        candidate.emu_set_keys(held)
-        candidate.emu_run_frame()
-        frames.append((candidate.emu_framebuffer().copy().reshape(-1), drain(candidate)))
-    return frames
-
-
-def same(a, b):
-    return all(np.array_equal(x[0], y[0]) and np.array_equal(x[1], y[1]) for x, y in zip(a, b, strict=True))
 
 
 def test_a_module_plays_what_its_python_twin_plays():

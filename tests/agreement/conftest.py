@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
-
-HERE = Path(__file__).resolve()
-sys.path.insert(0, str(HERE.parent))
-
-from agreement import SHARED, missing  # noqa: E402  (the path above)
+from agreement_tools import SHARED, missing
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import zlib
 
 import numpy as np
 import pytest
-from agreement import by_checksums, whole
+from agreement_tools import by_checksums, whole
 
 from abi.recorded import Header, Recording
 from grader import refcache

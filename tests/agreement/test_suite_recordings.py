@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from agreement import by_checksums, missing
+from agreement_tools import by_checksums, missing
 
 from pynes_ref.roms import find, known
 

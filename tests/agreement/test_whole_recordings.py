@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from agreement import SHARED, missing, whole
+from agreement_tools import SHARED, missing, whole
 
 from abi.recorded import Recording
 from grader.manifest import load_corpus

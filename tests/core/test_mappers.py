@@ -9,7 +9,6 @@ from pynes_ref.core.mappers.boards import BOARDS
 from pynes_ref.core.power import make_console
 from pynes_ref.ines import KIB, load_rom
 
-
 OPEN_BUS = -1
 
 

@@ -7,10 +7,9 @@ named is calculated in the test.
 import numpy as np
 import pytest
 
-from pynes_ref.core.jit import entry as jit
 from pynes_ref.core import ppu, ppu_regs, ppu_sprites, ppu_vram
+from pynes_ref.core.jit import entry as jit
 from pynes_ref.core.state import NES, NEVER, STATE_BYTES, offset_of
-
 
 VBL, SPRITE_0, OVERFLOW = 0x80, 0x40, 0x20
 LINE, FRAME = 341, 262 * 341

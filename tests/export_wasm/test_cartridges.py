@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from conftest import console_state, state
+from wasm_consoles import console_state, state
 
 from abi.inprocess import PynesRef
 from pynes_ref.core.mappers.boards import BOARDS

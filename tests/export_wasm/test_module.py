@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import wasmtime
-from conftest import console_state, random_keys, run_both, started, state
+from wasm_consoles import console_state, random_keys, run_both, started, state
 
 from abi import conformance
 from abi.candidate import OPTIONAL, REQUIRED, load

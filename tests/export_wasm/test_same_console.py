@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import console_state, random_keys, run_both, started, state
+from wasm_consoles import console_state, random_keys, run_both, started, state
 
 from abi import bugs
 from abi.bugs import Bugged

@@ -1,7 +1,7 @@
 """AccuracyCoin: 141 tests from one run of its "run all tests"."""
 
 import pytest
-from conftest import rom_or_skip
+from places import rom_or_skip
 
 from pynes_ref import Console
 from pynes_ref.verify import accuracycoin, table

@@ -5,7 +5,7 @@ The dot path is the definition (``ppu.whole_lines`` = 0 keeps to it).
 
 import numpy as np
 import pytest
-from conftest import ROOT, SHARED, rom_or_skip
+from places import ROOT, SHARED, rom_or_skip
 
 from pynes_ref import movie
 from pynes_ref.core.state import NES, STATE_BYTES

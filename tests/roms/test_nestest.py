@@ -1,7 +1,7 @@
 """nestest's golden log, line by line: registers, PPU position and cycle of 8 991 instructions."""
 
 import pytest
-from conftest import SHARED
+from places import SHARED
 
 GOLDEN = SHARED / "test_roms" / "nestest" / "nestest.log"
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import SHARED, rom_or_skip
+from places import SHARED, rom_or_skip
 
 from pynes_ref import Console, bundled
 from pynes_ref.movie import Movie, load

@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from conftest import rom_or_skip
+from places import rom_or_skip
 
 from pynes_ref import roms
 from pynes_ref.verify import protocols, table

@@ -13,7 +13,7 @@ import pytest
 from abi.recorded import Recording
 from pynes_ref import Console
 
-SHARED = Path(os.environ.get("PYNES_SHARED", Path(__file__).resolve().parents[3] / "shared"))
+SHARED = Path(os.environ.get("PYNES_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 AUDIO_CALLS = 0.99
 """Part of the calls whose sound must be equal in every bit; in the others the last bit may be rounded otherwise."""
 

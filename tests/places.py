@@ -1,0 +1,26 @@
+"""Where the tests find the repository and ROMs: by SHA-256, in test_roms/, ../shared or PYNES_ROMS."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SHARED = ROOT.parent / "shared"
+
+if SHARED.is_dir():
+    folders = [str(SHARED / "test_roms"), str(SHARED / "corpus")]
+    os.environ["PYNES_ROMS"] = os.pathsep.join(filter(None, [os.environ.get("PYNES_ROMS"), *folders]))
+
+
+def rom_or_skip(sha256, name):
+    """Path of the ROM with this hash; without it the test is skipped, or fails where CI is set."""
+    from pynes_ref.roms import find
+
+    path = find(sha256)
+    if path is None:
+        reason = f"{name} is not here (SHA-256 {sha256}): run `pynes-ref roms fetch` or name its folder in PYNES_ROMS"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return path
