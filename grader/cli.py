@@ -31,20 +31,21 @@ Cache = Annotated[Path | None, typer.Option("--cache", metavar="DIR", help="Wher
 EmptyWeights = Annotated[
     bool, typer.Option("--allow-empty-weights", help="Accept weights without a testcase (they count as 0).")
 ]
-CorpusArg = Annotated[Path | None, typer.Argument(metavar="[CORPUS]", show_default=False, help="Default: built in.")]
+CorpusArg = Annotated[
+    Path | None, typer.Argument(metavar="[CORPUS]", show_default=False, help="A folder. Default: builtin, our own.")
+]
 
 
 @contextlib.contextmanager
 def _plain_errors() -> Iterator[None]:
     """Expected faults as one line (a corpus: one list) and exit code 2; Ctrl-C as 130."""
     from abi.candidate import CandidateError, EmulatorError
-    from grader.builtin import NoBuiltinCorpus
     from grader.manifest import CorpusError
     from pynes_ref.movie import MovieError
 
     try:
         yield
-    except (EmulatorError, CandidateError, CorpusError, MovieError, NoBuiltinCorpus) as error:
+    except (EmulatorError, CandidateError, CorpusError, MovieError) as error:
         typer.echo(f"grader: {error}", err=True)
         raise typer.Exit(2) from None
     except OSError as error:
@@ -59,17 +60,23 @@ def _corpus(folder: Path | None, only: list[str] | None = None, allow_empty: boo
     from grader import builtin
     from grader.manifest import load_corpus
 
-    corpus = load_corpus(folder or builtin.folder(), allow_empty_weights=allow_empty)
+    if folder is None or (str(folder) == builtin.NAME and not folder.exists()):
+        folder = builtin.folder()
+    corpus = load_corpus(folder, allow_empty_weights=allow_empty)
     if show:
         for note in corpus.notes:
             typer.echo(f"note: {note}", err=True)
     return corpus.only(only) if only else corpus
 
 
-def _jobs(jobs: int | None) -> int:
-    from grader.parallel import default_jobs
+def _jobs(jobs: int | None, *emulators: str) -> int:
+    """The number of processes; they begin to load what these emulators need."""
+    from grader import parallel
 
-    return default_jobs() if jobs is None else jobs
+    jobs = parallel.default_jobs() if jobs is None else jobs
+    if jobs:
+        parallel.start_early(core=any(name.split(":")[0] == "pynes_ref" for name in emulators))
+    return jobs
 
 
 @app.command()
@@ -94,6 +101,7 @@ def grade(
 ) -> None:
     """Grade a candidate over a corpus (the default command)."""
     with _plain_errors():
+        jobs = _jobs(jobs if executor == "local" else 0, candidate)
         from abi.loader import resolve
         from grader import run, terminal
         from grader.parallel import choose
@@ -102,7 +110,7 @@ def grade(
         cand = resolve(candidate, trust_native=trust_native)
         ref = resolve(reference, trust_native=trust_native)
         folder = out or Path("out") / cand.label
-        options = run.Options(jobs=_jobs(jobs), resume=resume, cache=cache, emit_video=emit_video, partial=bool(only))
+        options = run.Options(jobs=jobs, resume=resume, cache=cache, emit_video=emit_video, partial=bool(only))
         with terminal.Live(f"grading {cand.label}") as live:
             try:
                 graded = run.grade(what, cand, ref, folder, options, live, choose(executor))
@@ -136,7 +144,7 @@ def precompute(
         what = _corpus(corpus, only, True)
         ref = resolve(reference, trust_native=trust_native)
         with terminal.Live(f"recording {ref.label}") as live:
-            made, kept = module.precompute(what, ref, into, cache, _jobs(jobs), live)
+            made, kept = module.precompute(what, ref, into, cache, _jobs(jobs, reference), live)
         typer.echo(f"{made} recorded, {kept} already there")
 
 
@@ -234,7 +242,8 @@ def gate(
         what = _corpus(corpus, only, True)
         ref = resolve(reference, trust_native=trust_native)
         cand = resolve(candidate, trust_native=trust_native) if candidate else ref
-        differences = run_gate(what, cand, ref, _jobs(jobs), lambda text: typer.echo(text, err=True))
+        jobs = _jobs(jobs, reference, candidate)
+        differences = run_gate(what, cand, ref, jobs, lambda text: typer.echo(text, err=True))
         for line in differences:
             typer.echo(f"differs: {line}")
         typer.echo("not deterministic" if differences else "deterministic: every byte agrees")
@@ -264,7 +273,8 @@ def sensitivity(
 
         what = _corpus(corpus, only, allow_empty_weights)
         ref = resolve(reference, trust_native=trust_native)
-        module.show(what, ref, base or "pynes_ref", bug, _jobs(jobs), cache, as_json, trust_native, bool(only))
+        jobs = _jobs(jobs, base or "pynes_ref")
+        module.show(what, ref, base or "pynes_ref", bug, jobs, cache, as_json, trust_native, bool(only))
 
 
 def main() -> None:

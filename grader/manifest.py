@@ -98,10 +98,16 @@ class Corpus:
         return Corpus(self.folder, tuple(c for c in self.cases if c.id in wanted), self.config, self.notes)
 
 
-def load_corpus(folder: str | Path, *, allow_empty_weights: bool = False, config: str | Path | None = None) -> Corpus:
+def load_corpus(
+    folder: str | Path,
+    *,
+    allow_empty_weights: bool = False,
+    config: str | Path | None = None,
+) -> Corpus:
     """Read and check a corpus; CorpusError with every fault found.
 
     ``allow_empty_weights``: accept a weight that no testcase stands behind (its subsystem then counts as 0).
+    The ROMs and replays of the built-in corpus are where ``builtin`` says, those of others in their folder.
     """
     folder = Path(folder)
     faults: list[str] = []
@@ -109,7 +115,11 @@ def load_corpus(folder: str | Path, *, allow_empty_weights: bool = False, config
     if not folder.is_dir():
         raise CorpusError(folder, ["no such folder"])
     settings = _load_config(Path(config) if config else folder / "grader.yaml", config is not None, faults, notes)
-    cases = _load_cases(folder, faults, notes)
+    from grader import builtin
+
+    roms, replays = builtin.sources() if builtin.is_it(folder) else (folder / "roms", folder / "replays")
+    sources = _Sources(_Roms(roms, notes), replays)
+    cases = _load_cases(folder, sources, faults, notes)
     if not faults or cases:
         _check_weights(cases, settings, faults, allow_empty_weights)
     if faults:
@@ -120,13 +130,45 @@ def load_corpus(folder: str | Path, *, allow_empty_weights: bool = False, config
 # ---- testcases.json --------------------------------------------------------------------------------------------------
 
 
-def _load_cases(folder: Path, faults: list[str], notes: list[str]) -> list[Case]:
+class _Roms:
+    """ROMs by hash. The manifest's names are tried first; only where they fail is everything read."""
+
+    def __init__(self, folder: Path, notes: list[str]) -> None:
+        self.folder, self.notes = folder, notes
+        self._known: dict[str, Path] = {}
+        self._complete = False
+
+    def find(self, sha256: str, name: str) -> Path | None:
+        if sha256 not in self._known and ".." not in Path(name).parts and not Path(name).is_absolute():
+            self._read(self.folder / name)
+        if sha256 not in self._known and not self._complete:
+            for path in sorted(self.folder.rglob("*")):
+                self._read(path)
+            self._complete = True
+        return self._known.get(sha256)
+
+    def _read(self, path: Path) -> None:
+        try:
+            if path.is_file() and path.stat().st_size <= MAX_ROM_BYTES:
+                self._known.setdefault(hashlib.sha256(path.read_bytes()).hexdigest(), path)
+        except (OSError, ValueError) as error:  # ValueError: a NUL in a name
+            self.notes.append(f"{path}: {getattr(error, 'strerror', None) or error}")
+
+
+@dataclass
+class _Sources:
+    """Where a corpus's files are, and the replays read so far."""
+
+    roms: _Roms
+    replay_folder: Path
+    replays: dict[str, tuple[Movie, str] | None] = field(default_factory=dict)
+
+
+def _load_cases(folder: Path, sources: _Sources, faults: list[str], notes: list[str]) -> list[Case]:
     entries = _read_manifest(folder / "testcases.json", faults)
-    roms = _index_roms(folder / "roms", notes)
-    replays: dict[str, tuple[Movie, str] | None] = {}
     cases, seen = [], set()
     for number, entry in enumerate(entries):
-        case = _case(folder, number, entry, roms, replays, faults, notes)
+        case = _case(number, entry, sources, faults, notes)
         if case is None:
             continue
         if case.id in seen:
@@ -155,20 +197,6 @@ def _read_manifest(path: Path, faults: list[str]) -> list[Any]:
     return entries
 
 
-def _index_roms(folder: Path, notes: list[str]) -> dict[str, Path]:
-    index: dict[str, Path] = {}
-    for path in sorted(folder.rglob("*")):
-        try:
-            if not path.is_file() or path.stat().st_size > MAX_ROM_BYTES:
-                continue
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        except OSError as error:
-            notes.append(f"{path}: {error.strerror or error}")
-            continue
-        index.setdefault(digest, path)
-    return index
-
-
 _FIELDS: dict[str, tuple[type, ...]] = {
     "id": (str,),
     "section": (str,),
@@ -185,15 +213,7 @@ _OPTIONAL_FIELDS: dict[str, tuple[tuple[type, ...], Any]] = {
 }
 
 
-def _case(
-    folder: Path,
-    number: int,
-    entry: Any,
-    roms: dict[str, Path],
-    replays: dict[str, tuple[Movie, str] | None],
-    faults: list[str],
-    notes: list[str],
-) -> Case | None:
+def _case(number: int, entry: Any, sources: _Sources, faults: list[str], notes: list[str]) -> Case | None:
     if not isinstance(entry, dict):
         faults.append(f"testcase {number}: not an object")
         return None
@@ -220,12 +240,15 @@ def _case(
     if not 1 <= values["frames"] <= MAX_FRAMES:
         faults.append(f"{name}: frames must be from 1 to {MAX_FRAMES}, not {values['frames']}")
     sha256 = values["rom_sha256"].lower()
-    rom = roms.get(sha256)
+    rom = None
     if not re.fullmatch(r"[0-9a-f]{64}", sha256):
         faults.append(f"{name}: rom_sha256 must be 64 hexadecimal digits")
-    elif rom is None:
-        faults.append(f"{name}: no ROM under roms/ has SHA-256 {sha256} (it is {values['rom_name']!r})")
-    movie, replay_sha256 = _replay(folder, name, values["replay"] or "", values["frames"], replays, faults, notes)
+    else:
+        rom = sources.roms.find(sha256, values["rom_name"])
+        if rom is None:
+            where = f"{sources.roms.folder.name}/"
+            faults.append(f"{name}: no ROM under {where} has SHA-256 {sha256} (it is {values['rom_name']!r})")
+    movie, replay_sha256 = _replay(name, values["replay"] or "", values["frames"], sources, faults, notes)
     if len(faults) > before or rom is None:
         return None
     return Case(
@@ -246,20 +269,15 @@ def _case(
 
 
 def _replay(
-    folder: Path,
-    name: str,
-    replay: str,
-    frames: int,
-    loaded: dict[str, tuple[Movie, str] | None],
-    faults: list[str],
-    notes: list[str],
+    name: str, replay: str, frames: int, sources: _Sources, faults: list[str], notes: list[str]
 ) -> tuple[Movie, str]:
     if not replay:
         return Movie(), NO_REPLAY_SHA256
-    root = (folder / "replays").resolve()
+    loaded = sources.replays
+    root = sources.replay_folder.resolve()
     path = (root / replay).resolve()
     if root not in path.parents:
-        faults.append(f"{name}: the replay {replay!r} is outside replays/")
+        faults.append(f"{name}: the replay {replay!r} is outside {root.name}/")
         return Movie(), NO_REPLAY_SHA256
     if replay not in loaded:
         try:

@@ -69,7 +69,7 @@ def show(
             partial=partial,
             listener=_Quiet(live),
         )
-    console = terminal.out()
+    console = terminal.out(wide=True)
     if as_json:
         named = {bug or "none": summary for bug, summary in results.items()}
         console.file.write(json.dumps(named, indent=2, sort_keys=True) + "\n")
@@ -90,6 +90,50 @@ def show(
     for case in corpus.cases:
         table.add_row(case.id, *(_cell(summary["per_testcase"][case.id]) for summary in results.values()))
     console.print(table)
+    console.print()
+    for line in faults(results) or ["every bug costs what it should and nothing else"]:
+        console.print(line)
+
+
+# Bug: sections it must cost points in, and sections it must leave alone ("broken" and "blank" spare nothing for sure).
+EXPECTED = {
+    "scanline": (("procedural", "replay"), ("audio",)),
+    "ab-swap": (("replay", "audio"), ("procedural",)),
+    "no-tri-noise": (("audio",), ("procedural", "replay")),
+    "broken": (("procedural", "replay", "audio"), ()),
+    "early": (("procedural", "replay", "audio"), ()),
+    "blank": (("procedural", "replay", "audio"), ()),
+}
+ENOUGH = 0.02
+"""A section has noticed a bug when it costs at least this."""
+
+
+def faults(results: dict[str, dict[str, Any]]) -> list[str]:
+    """Where a corpus does not tell a bug from its absence, or from another bug: one line each."""
+
+    def score(bug: str, section: str) -> float | None:
+        return results[bug]["sections"].get(section, {}).get("score")
+
+    found = []
+    for bug in results:
+        falls, stays = EXPECTED.get(bug, ((), ()))
+        for section in falls:
+            value = score(bug, section)
+            if value is not None and value > 1.0 - ENOUGH:
+                found.append(f"{bug}: {section} should fall and is {terminal.number(value)}")
+        for section in stays:
+            value = score(bug, section)
+            if value is not None and value != 1.0:
+                found.append(f"{bug}: {section} should stay 1 and is {terminal.number(value)}")
+    if "blank" in results and results["blank"]["overall"] > 0.05:
+        found.append(f"blank: a screen that shows nothing scores {terminal.number(results['blank']['overall'])}")
+    names = [bug for bug in results if bug]
+    for place, one in enumerate(names):
+        for two in names[place + 1 :]:
+            pairs = [(score(one, section), score(two, section)) for section in SECTIONS]
+            if all(a is None or b is None or abs(a - b) < 0.001 for a, b in pairs):
+                found.append(f"{one} and {two} get the same scores")
+    return found
 
 
 def _cell(entry: dict[str, Any]) -> str:

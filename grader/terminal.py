@@ -15,9 +15,9 @@ from grader.results import Row
 from grader.run import Listener
 
 
-def out() -> Console:
-    """stdout; tables keep their width when it is a file."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 120, soft_wrap=False)
+def out(wide: bool = False) -> Console:
+    """stdout; tables keep their width when it is a file (``wide``: as wide as it takes)."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 250 if wide else 120, soft_wrap=False)
 
 
 def err() -> Console:
