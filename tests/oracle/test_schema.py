@@ -28,7 +28,7 @@ def test_no_server_error(tmp_path, toy_reference):
     examples = str(max(20, math.ceil(WANTED * 0.085)))
     command = [
         sys.executable, "-m", "schemathesis.cli", "run", f"{server.url}/openapi.json",
-        "--header", f"Authorization: Bearer {TOKEN}", "--max-examples", examples, "--seed", "1", "--workers", "2",
+        "--header", f"Authorization: Bearer {TOKEN}", "--max-examples", examples, "--seed", "1", "--workers", "1",
         "--exclude-checks", "positive_data_acceptance", "--request-timeout", "30", "--generation-database", "none",
         "--continue-on-failure", "--no-color",
     ]  # fmt: skip
