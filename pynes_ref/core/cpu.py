@@ -244,9 +244,10 @@ def run_cpu(nes, mem):
     a, x, y, s, p, pc = cpu.a, cpu.x, cpu.y, cpu.s, cpu.p, cpu.pc
     clk = cpu.clk
     bus = cpu.open_bus
+    service = interrupted(nes, cpu.nmi_poll, cpu.irq_poll, cpu.early_poll, cpu.masked)
+    cpu.irq_last = -1
     arm(nes, clk)
     next_event, int_at = cpu.next_event, cpu.int_at
-    service = interrupted(nes, cpu.nmi_poll, cpu.irq_poll, cpu.early_poll, cpu.masked)
     cpu.nmi_poll = -1
     cpu.irq_poll = -1
     cpu.early_poll = -1

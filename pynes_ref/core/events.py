@@ -16,9 +16,6 @@ from .jit import inline, inner, outline
 from .mappers.dispatch import QUIET, mapper_irq_quiet
 from .ppu import ppu_next_a12_dot, ppu_next_frame_dot, ppu_next_nmi_dot, ppu_run
 
-# A branch may act on what it polled this many cycles before its end, more with DMA.
-LONGEST_POLL = 1024
-
 # The boundary check starts this many cycles before a frame can end.
 FRAME_MARGIN = 3
 
@@ -48,7 +45,7 @@ def arm(nes, clk):
     int_at = cpu.nmi_at
     if cpu.irq_at < int_at:
         int_at = cpu.irq_at
-    if clk >= frame or cpu.irq_last >= clk - LONGEST_POLL or cpu.stop_always or nes.ppu.frame_done:
+    if clk >= frame or cpu.irq_last >= 0 or cpu.stop_always or nes.ppu.frame_done:
         int_at = -1
     elif frame < event:
         event = frame
@@ -140,11 +137,14 @@ def boundary(nes, mem, clk, nmi_poll, irq_poll, early_poll, masked):
     if nes.ppu.frame_done or clk >= ppu_next_frame_dot(nes) // 3 - FRAME_MARGIN:
         cycle_end(nes, mem, clk)
     cpu.clk = clk
-    arm(nes, clk)
     if nes.ppu.frame_done or cpu.stop_always:
         cpu.nmi_poll = nmi_poll
         cpu.irq_poll = irq_poll
         cpu.early_poll = early_poll
         cpu.masked = masked
         return STOP
-    return interrupted(nes, nmi_poll, irq_poll, early_poll, masked)
+    verdict = interrupted(nes, nmi_poll, irq_poll, early_poll, masked)
+    # Later instructions poll later than an assertion that has ended.
+    cpu.irq_last = -1
+    arm(nes, clk)
+    return verdict
