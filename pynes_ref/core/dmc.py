@@ -113,6 +113,7 @@ def dmc_end(nes, e):
 def dmc_deliver(nes, n, value):
     """DMA fetched ``value`` in cycle ``n``."""
     apu = nes.apu
+    load = apu.dmc_load
     apu.dmc_request = 0
     apu.dmc_load = 0
     apu.dmc_stopping = 0
@@ -130,6 +131,13 @@ def dmc_deliver(nes, n, value):
                 if apu.dmc_irq_enable:
                     apu.dmc_irq = 1
                     apu.irq_line = 1
+    if load and apu.dmc_silent and apu.dmc_bits == 8 and apu.dmc_left and apu.dmc_clock_at - apu.dmc_rate == n - 2:
+        # A load whose byte comes in the APU cycle after one in which silence began is played at once, and the
+        # next is wanted, as in the recordings. By the wiki the byte waits for the end of the silent one.
+        apu.dmc_shift = value
+        apu.dmc_full = 0
+        apu.dmc_silent = 0
+        apu.dmc_load_at = n + 1
     _next(apu)
 
 
