@@ -21,7 +21,7 @@ nestest instr-official cpu-timing instr-misc nmi-and-brk vbl-basics nmi-timing s
 sprite-overflow oam-read apu-len-ctr apu-irq-flag apu-dmc-basics mmc3-clocking holy-mapperel-mmc1 holy-mapperel-uxrom
 holy-mapperel-cnrom holy-mapperel-mmc3 apu-mixer-square apu-mixer-triangle apu-mixer-noise apu-mixer-dmc
 falling-gameplay minekart-madness-gameplay
-""".split()  # noqa: SIM905
+""".split()
 
 
 @pytest.fixture(scope="module")
