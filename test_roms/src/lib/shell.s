@@ -208,7 +208,7 @@ show:   jsr board_done
         sta PPUMASK
         lda #$01
         sta SNDCHN
-        lda #$08
+        lda #$0F                ; sweep off (see sound.s)
         sta $4001
         lda #$46                ; a tone that stops by itself: high when passed, low when not
         sta $4000

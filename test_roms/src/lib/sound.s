@@ -40,7 +40,8 @@ env:      .res 1
 sound_init:
         lda #$0F
         sta SNDCHN
-        lda #$08                ; sweep off, and negative, so that it does not mute low notes
+        lda #$0F                ; sweep off; negative, so that it does not mute low notes; shift 7, because the target
+                                ; of shift 0 is -1 on pulse 1, which some emulators take for a very long period
         sta $4001
         sta $4005
         lda #$40

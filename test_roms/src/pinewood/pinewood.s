@@ -363,7 +363,9 @@ game_over:
         sta hiscore,x
         dex
         bpl :-
-@old:   jsr screen_off
+@old:   lda #0                  ; no status bar, no sprite 0: the NMI must not wait for it
+        sta split
+        jsr screen_off
         jsr wipe
         lda #3
         jsr palette_load
