@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
-import pytest
 
 from abi.recorded import Recording
 from pynes_ref import Console
 
-SHARED = Path(os.environ.get("PYNES_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 AUDIO_CALLS = 0.99
 """Part of the calls whose sound must be equal in every bit; in the others the last bit may be rounded otherwise."""
-
-
-def missing(reason: str) -> None:
-    """Skip; where CI is set, fail."""
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """Fixtures for all tests."""
 
 import pytest
-from places import rom_or_skip
+from places import SHARED, missing, rom_or_skip
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +16,11 @@ def known_roms():
 def rom(known_roms):
     """``rom("suite/name.nes")`` gives the path of a third-party ROM, or skips."""
     return lambda path: rom_or_skip(known_roms[path].sha256, path)
+
+
+@pytest.fixture(scope="session")
+def shared():
+    """The folder with the corpus and the recordings of the reference; without them the test is skipped."""
+    if not (SHARED / "recordings").is_dir():
+        missing(f"no recordings in {SHARED} (name their folder's parent in PYNES_SHARED)")
+    return SHARED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from agreement_tools import SHARED, missing
+from places import SHARED, missing
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from agreement_tools import by_checksums, missing
+from agreement_tools import by_checksums
+from places import missing
 
 from pynes_ref.roms import find, known
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from agreement_tools import SHARED, missing, whole
+from agreement_tools import whole
+from places import SHARED, missing
 
 from abi.recorded import Recording
 from grader.manifest import load_corpus

@@ -5,6 +5,7 @@ import time
 from importlib.util import find_spec
 
 import pytest
+from places import missing
 
 from abi.candidate import start
 from abi.wasm import Wasm
@@ -18,10 +19,7 @@ FRAME = NES.fields["ppu"][1] + NES["ppu"].fields["frame"][1]
 def modules(tmp_path_factory):
     """Paths of the modules by bug ("" = none), built once for all of pytest's processes."""
     if find_spec("ziglang") is None:
-        reason = "ziglang is not installed (pip install 'pynes-ref[wasm-build]')"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        missing("ziglang is not installed (pip install 'pynes-ref[wasm-build]')")
     here = tmp_path_factory.getbasetemp()
     place = (here.parent if os.environ.get("PYTEST_XDIST_WORKER") else here) / "modules"
     names = ["", *wasm_export.BUGS]

@@ -8,10 +8,10 @@ import hashlib
 import os
 import shutil
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
+from places import SHARED
 from wasm_consoles import console_state, random_keys, run_both, started, state
 
 from abi import bugs
@@ -23,7 +23,6 @@ from abi.wasm import Wasm
 from pynes_ref import wasm_export
 from pynes_ref.bundled import folder
 
-SHARED = Path(os.environ.get("PYNES_SHARED", Path(__file__).parents[3] / "shared"))
 OWN = sorted(folder("test_roms").glob("*.nes"))
 FOREIGN = ["accuracycoin/AccuracyCoin.nes", "mmc3_test_2/4-scanline_timing.nes", "holy_mapperel/M1_P128K_C32K.nes"]
 

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # oracle_server, toy_emulator, corpus_maker
-
 from oracle_server import ROOT, SLOW, Server, put_roms
-
-SHARED = Path(os.environ.get("PYNES_SHARED", ROOT.parent / "shared"))
 
 
 @pytest.fixture(scope="session")
@@ -48,13 +39,3 @@ def server(tmp_path_factory):
         (server.roms / path.name).write_bytes(path.read_bytes())
     yield server
     server.stop()
-
-
-@pytest.fixture(scope="session")
-def shared() -> Path:
-    """The folder with the recorded reference and its corpus; without it the test is skipped (an error on CI)."""
-    if not (SHARED / "recordings").is_dir():
-        if os.environ.get("CI"):
-            pytest.fail(f"{SHARED} has no recordings; set PYNES_SHARED")
-        pytest.skip(f"no recordings in {SHARED} (set PYNES_SHARED)")
-    return SHARED
