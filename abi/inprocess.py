@@ -13,17 +13,22 @@ from numpy.typing import NDArray
 from abi.candidate import PIXELS, ROM_BUFFER_BYTES, CandidateError, EmulatorError
 from pynes_ref import Console, RomError
 from pynes_ref.console import AUDIO_RATE
+from pynes_ref.ines import Cartridge
 
 
 class PynesRef:
-    """One console behind the ten-function ABI (``candidate.Candidate``)."""
+    """One console behind the ten-function ABI (``candidate.Candidate``).
 
-    def __init__(self) -> None:
+    hardware_sound: as for ``Console``.
+    """
+
+    def __init__(self, hardware_sound: bool = False) -> None:
         self._rom_buffer = np.zeros(ROM_BUFFER_BYTES, dtype=np.uint8)
         self._console: Console | None = None
         self._audio = np.zeros(0, dtype=np.int16)
         self._keys = 0
         self._muted: tuple[str, ...] = ()
+        self._hardware_sound = hardware_sound
 
     @property
     def console(self) -> Console | None:
@@ -51,7 +56,7 @@ class PynesRef:
         if not 0 < length <= len(self._rom_buffer):
             return 0
         try:
-            self._power(Console(self._rom_buffer[:length].tobytes()))
+            self._power(self._new(self._rom_buffer[:length].tobytes()))
         except RomError:
             return 0
         return 1
@@ -60,8 +65,11 @@ class PynesRef:
         """Back to the state right after ``emu_load_rom``."""
         if self._console is None:
             return 0
-        self._power(Console(self._console.cartridge))
+        self._power(self._new(self._console.cartridge))
         return 1
+
+    def _new(self, rom: bytes | Cartridge) -> Console:
+        return Console(rom, hardware_sound=self._hardware_sound)
 
     def _power(self, console: Console) -> None:
         self._console = console

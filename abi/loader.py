@@ -1,13 +1,14 @@
 """Emulators by name.
 
-==========================  ===============================================================
-``pynes_ref``               this project's console, in process
-``pynes_ref:BUG``           the same with an injected bug (``abi.bugs``)
-``x.wasm``                  a WebAssembly module
-``x.so`` .dylib .dll        a native library, in a child process; needs the user's trust
-``folder``                  a folder of ``.refcache`` recordings, found by testcase
-``x.refcache``              one recording
-==========================  ===============================================================
+============================  ============================================================
+``pynes_ref``                 this project's console, in process
+``pynes_ref:BUG``             the same with an injected bug (``abi.bugs``)
+``pynes_ref:hardware-sound``  the same with the sound of a console where the recordings have another
+``x.wasm``                    a WebAssembly module
+``x.so`` .dylib .dll          a native library, in a child process; needs the user's trust
+``folder``                    a folder of ``.refcache`` recordings, found by testcase
+``x.refcache``                one recording
+============================  ============================================================
 
 ``FILE:BUG`` puts a bug into any of the others (``no-tri-noise`` only into ``pynes_ref``).
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from abi.wasm import WasmLimits
 
 PYNES_REF = "pynes_ref"
+HARDWARE_SOUND = "hardware-sound"
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,9 @@ class Case:
 class Emulator:
     """A named emulator.
 
-    ``identity`` is a SHA-256 in hex: of the file, or of all core sources for ``pynes_ref``, with the bug's name
-    mixed in when there is one; of nothing for a folder of recordings (each carries its own). ``opener``, a
-    picklable function without arguments, makes the instance for kind "python".
+    ``identity`` is a SHA-256 in hex: of the file, or of all core sources for ``pynes_ref``, with the bug's
+    or variant's name mixed in when there is one; of nothing for a folder of recordings (each carries its own).
+    ``opener``, a picklable function without arguments, makes the instance for kind "python".
     """
 
     name: str
@@ -54,7 +56,7 @@ class Emulator:
     identity: str
     file_sha256: str = ""
     path: str = ""
-    bug: str = ""
+    variant: str = ""  # a bug's name or HARDWARE_SOUND
     limits: WasmLimits | None = None
     opener: Callable[[], Candidate] | None = field(default=None, compare=False)
 
@@ -62,7 +64,12 @@ class Emulator:
     def label(self) -> str:
         """Short name for folders and headings."""
         stem = Path(self.path).stem if self.path else self.name.split(":")[0]
-        return f"{stem}-{self.bug}" if self.bug else stem
+        return f"{stem}-{self.variant}" if self.variant else stem
+
+    @property
+    def bug(self) -> str:
+        """The injected bug, or ""."""
+        return "" if self.variant == HARDWARE_SOUND else self.variant
 
     @property
     def recorded(self) -> bool:
@@ -99,7 +106,7 @@ class Emulator:
         if self.kind == "pynes_ref":
             from abi.inprocess import PynesRef
 
-            return PynesRef()
+            return PynesRef(hardware_sound=self.variant == HARDWARE_SOUND)
         if self.kind == "wasm":
             from abi.wasm import Wasm
 
@@ -168,12 +175,14 @@ def core_sha256() -> str:
     return digest.hexdigest()
 
 
-def _split_bug(name: str) -> tuple[str, str]:
+def _split_variant(name: str) -> tuple[str, str]:
     from abi.bugs import BUGS
 
     head, colon, tail = name.rpartition(":")
     if not colon or not head or "/" in tail or "\\" in tail or len(head) == 1:  # C:\emu.dll is no bug
         return name, ""
+    if head == PYNES_REF and tail == HARDWARE_SOUND:
+        return head, tail
     if tail not in BUGS:
         if Path(name).exists():
             return name, ""
@@ -183,23 +192,23 @@ def _split_bug(name: str) -> tuple[str, str]:
 
 def resolve(name: str, *, trust_native: bool = False, limits: WasmLimits | None = None) -> Emulator:
     """The emulator of that name. EmulatorError (one line) when there is none, or when it is not trusted."""
-    plain, bug = _split_bug(name)
+    plain, variant = _split_variant(name)
     if plain == PYNES_REF:
-        return _made(name, "pynes_ref", core_sha256(), "", bug, limits)
+        return _made(name, "pynes_ref", core_sha256(), "", variant, limits)
     path = Path(plain)
     if path.is_dir():
         if not any(path.glob("*.refcache")):
             raise EmulatorError(f"{plain}: no .refcache recordings in this folder")
-        return _made(name, "folder", hashlib.sha256(b"").hexdigest(), plain, bug, limits)
+        return _made(name, "folder", hashlib.sha256(b"").hexdigest(), plain, variant, limits)
     suffix = path.suffix.lower()
     if suffix == ".refcache":
-        return _made(name, "recording", _sha256_file(path), plain, bug, limits)
+        return _made(name, "recording", _sha256_file(path), plain, variant, limits)
     if suffix == ".wasm":
-        return _made(name, "wasm", hashlib.sha256(_read(path)).hexdigest(), plain, bug, limits)
+        return _made(name, "wasm", hashlib.sha256(_read(path)).hexdigest(), plain, variant, limits)
     if suffix in (".so", ".dylib", ".dll") or ".so." in path.name.lower():
         if not trust_native:
             raise EmulatorError(f"{plain} is native code and can do anything you can: add --trust-native to run it")
-        return _made(name, "native", _sha256_file(path), plain, bug, limits)
+        return _made(name, "native", _sha256_file(path), plain, variant, limits)
     if not path.exists():
         raise EmulatorError(
             f"{plain}: no such emulator. Give pynes_ref, a .wasm module, a native library or a folder of recordings"
@@ -207,6 +216,6 @@ def resolve(name: str, *, trust_native: bool = False, limits: WasmLimits | None 
     raise EmulatorError(f"{plain}: not an emulator this knows (.wasm, .so, .dylib, .dll, a folder of .refcache)")
 
 
-def _made(name: str, kind: str, sha256: str, path: str, bug: str, limits: WasmLimits | None) -> Emulator:
-    identity = hashlib.sha256(f"{sha256}+{bug}".encode()).hexdigest() if bug else sha256
-    return Emulator(name, kind, identity, sha256, path, bug, limits)
+def _made(name: str, kind: str, sha256: str, path: str, variant: str, limits: WasmLimits | None) -> Emulator:
+    identity = hashlib.sha256(f"{sha256}+{variant}".encode()).hexdigest() if variant else sha256
+    return Emulator(name, kind, identity, sha256, path, variant, limits)

@@ -34,7 +34,9 @@ def fail(message) -> None:
     raise typer.Exit(2)
 
 
-def open_console(path: Path, submapper: int | None = None, state: Path | None = None):
+def open_console(
+    path: Path, submapper: int | None = None, state: Path | None = None, hardware_sound: bool = False
+):
     """A console with the ROM at ``path``, in the state kept in the file ``state``.
 
     Any fault ends the command with one line, and before anything is compiled.
@@ -49,7 +51,7 @@ def open_console(path: Path, submapper: int | None = None, state: Path | None = 
     with warmed():
         from .console import Console
 
-        console = Console(cartridge)
+        console = Console(cartridge, hardware_sound=hardware_sound)
     if data is not None:
         console.load_state(data)
     return console
@@ -84,6 +86,12 @@ def run(
     scale: Annotated[int, typer.Option(min=1, max=8, help="size of a pixel in the window")] = 3,
     record: Annotated[Path | None, typer.Option(help="record the input of the window as a replay")] = None,
     submapper: SubmapperOption = None,
+    hardware_sound: Annotated[
+        bool | None,
+        typer.Option("--hardware-sound/--recorded-sound", show_default=False,
+                     help="where the recorded reference and a console differ, sound like the console (default in the "
+                          "window) or like the reference (default without one)"),
+    ] = None,
 ) -> None:
     """Play a ROM in a window or, with --frames, run it without one."""
     from . import bundled
@@ -103,7 +111,9 @@ def run(
         fail(error)
     if frames is None:
         _open_window()
-    console = open_console(path, submapper, load_state)
+    if hardware_sound is None:
+        hardware_sound = frames is None
+    console = open_console(path, submapper, load_state, hardware_sound)
     if frames is None:
         _play(console, path, scale, record)
     else:

@@ -48,6 +48,9 @@ class Console:
     board's revision with this NES 2.0 number instead of the header's. famicom:
     controller ports that every read cycle clocks, as on the first Famicoms; on
     an NES, reads in consecutive cycles (a CPU halted by DMA) clock them once.
+    hardware_sound: the sound of a console where that of the recordings, the
+    default, is another (ACCURACY.md): noise an octave higher, pulse 1 not
+    muted by $4001 = $08, the mixer's exact formula. Nothing else changes.
 
     Attributes: ``cpu``, ``ppu`` and ``apu`` are live views of registers as ints
     (those of the CPU, and the PPU's oam_addr, v, t, x and w, can be assigned to);
@@ -59,10 +62,16 @@ class Console:
     """
 
     def __init__(
-        self, rom: str | PathLike | bytes | Cartridge, submapper: int | None = None, *, famicom: bool = False
+        self,
+        rom: str | PathLike | bytes | Cartridge,
+        submapper: int | None = None,
+        *,
+        famicom: bool = False,
+        hardware_sound: bool = False,
     ):
         self.cartridge = rom if isinstance(rom, Cartridge) else load_rom(rom, submapper)
         self._famicom = famicom
+        self._hardware_sound = hardware_sound
         self._attach(*make_console(self.cartridge))
         self._start()
 
@@ -86,6 +95,7 @@ class Console:
 
     def _start(self):
         self._nes["pads"]["every_read"] = self._famicom
+        self._nes["apu"]["hardware"] = self._hardware_sound
         core.advance(self._nes, self._mem, core.START, 0, 0, 0)
 
     # Running -------------------------------------------------------------
@@ -251,6 +261,7 @@ class Console:
         data = source if isinstance(source, bytes | bytearray | memoryview) else source.read()
         raw = savestate.unpack(data, self.cartridge.sha256)
         self._mem[:STATE_BYTES] = np.frombuffer(raw, dtype=np.uint8)
+        self._nes["apu"]["hardware"] = self._hardware_sound  # how it sounds is a matter of the listener
 
     def clone(self) -> Console:
         """An independent console in the same state."""

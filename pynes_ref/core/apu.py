@@ -17,6 +17,7 @@ from .apu_channels import (
     DUTY,
     TRIANGLE,
     half_frame,
+    noise_cycles,
     noise_next,
     noise_sync,
     noise_volume,
@@ -32,7 +33,7 @@ from .apu_channels import (
     write_pulse,
     write_triangle,
 )
-from .audio import PULSE_MIX, TND_MIX, audio_sample, audio_step, power_on_audio
+from .audio import audio_sample, audio_step, mix_hardware, mix_recorded, power_on_audio
 from .dmc import dmc_end, dmc_reset, power_on_dmc, write_dmc, write_dmc_enable
 from .jit import inline, inner, outline
 from .state import NEVER
@@ -234,7 +235,7 @@ def _span(nes, c, last):
     cycles_0 = 2 * (apu.pulse_period[0] + 1)
     cycles_1 = 2 * (apu.pulse_period[1] + 1)
     cycles_t = apu.tri_period + 1
-    cycles_n = apu.noise_cycles
+    cycles_n = noise_cycles(apu)
     # Channels that cannot be heard or do not move are not visited; the record keeps their state.
     at_0 = apu.pulse_at[0] if volume_0 else NEVER
     at_1 = apu.pulse_at[1] if volume_1 else NEVER
@@ -245,8 +246,8 @@ def _span(nes, c, last):
     at_c = apu.control_at
     heard_0 = 0 if apu.mute & 1 else volume_0
     heard_1 = 0 if apu.mute & 2 else volume_1
-    heard_t = 0 if apu.mute & 4 else 3
-    heard_n = 0 if apu.mute & 8 else 2 * volume_n
+    heard_t = 0 if apu.mute & 4 else 1
+    heard_n = 0 if apu.mute & 8 else volume_n
     heard_d = 0 if apu.mute & 16 else 1
     mix = True
     while c <= last:
@@ -273,8 +274,13 @@ def _span(nes, c, last):
         if mix:
             mix = False
             pulses = heard_0 * ((duty_0 >> step_0) & 1) + heard_1 * ((duty_1 >> step_1) & 1)
-            rest = heard_t * TRIANGLE[step_t] + heard_n * (1 - (shift & 1)) + heard_d * apu.dmc_level
-            level = PULSE_MIX[pulses] + TND_MIX[rest]
+            triangle = heard_t * TRIANGLE[step_t]
+            noise = heard_n * (1 - (shift & 1))
+            dmc = heard_d * apu.dmc_level
+            if apu.hardware:
+                level = mix_hardware(pulses, triangle, noise, dmc)
+            else:
+                level = mix_recorded(pulses, triangle, noise, dmc)
             if level != aud.held:
                 audio_step(aud, c, level)
         if at_s == c:

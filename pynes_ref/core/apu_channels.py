@@ -7,8 +7,9 @@ A channel's timer is kept as the cycle of its next clock, so it costs nothing
 between clocks. A channel that cannot be heard is not clocked at all:
 ``..._sync`` makes up for it before anything that its timer depends on changes.
 
-Two things here follow the recorded reference instead of hardware, because
-recorded samples have to come out: ``NOISE_CYCLES`` and ``WRAPPED_TARGET_MUTES``.
+Recorded samples have to come out, so two things follow the recorded reference
+until ``apu.hardware`` is set: the noise channel's period and when pulse 1 is
+muted. No program can see either. ``TRI_LEAST_PERIOD`` follows it in any case.
 """
 
 import numpy as np
@@ -24,13 +25,10 @@ LENGTHS = np.array(
     [10, 254, 20, 2, 40, 4, 80, 6, 160, 8, 60, 10, 14, 12, 26, 14,
      12, 16, 24, 18, 48, 20, 96, 22, 192, 24, 72, 26, 16, 28, 32, 30]
 )  # fmt: skip
-# CPU cycles between shifts. Hardware: the wiki's table as it stands. The
-# recorded reference takes its entries as the reload value of a divider that
-# runs at half the CPU's rate, and so do we.
-NOISE_CYCLES = 2 * (1 + np.array([4, 8, 16, 32, 64, 96, 128, 160, 202, 254, 380, 508, 762, 1016, 2034, 4068]))
-# Pulse 1 with negate and shift 0 ($4001 = $08) has a target period of -1.
-# Hardware does not mute it; the recorded reference compares as unsigned and does.
-WRAPPED_TARGET_MUTES = True
+_NOISE_PERIODS = np.array([4, 8, 16, 32, 64, 96, 128, 160, 202, 254, 380, 508, 762, 1016, 2034, 4068])
+# [hardware, rate]: CPU cycles between shifts. The recorded reference takes the
+# wiki's table as the reload values of a divider that runs at half the CPU's rate.
+NOISE_CYCLES = np.stack([2 * (1 + _NOISE_PERIODS), _NOISE_PERIODS])
 # Below this the sequencer would run at ultrasonic rates; the recorded reference holds its level.
 TRI_LEAST_PERIOD = 2
 
@@ -41,7 +39,6 @@ def power_on_channels(apu):
     apu["tri_at"] = 1
     apu["noise_at"] = 1
     apu["noise_shift"] = 1
-    apu["noise_cycles"] = NOISE_CYCLES[0]
 
 
 # Levels and timers
@@ -67,7 +64,9 @@ def _sweep_target(apu, i):
 @inline
 def _muted(apu, i):
     target = _sweep_target(apu, i)
-    return apu.pulse_period[i] < 8 or target > 0x7FF or (WRAPPED_TARGET_MUTES and target < 0)
+    # Pulse 1 with negate and shift 0 ($4001 = $08) has a target period of -1.
+    # Hardware does not mute it; the recorded reference compares as unsigned and does.
+    return apu.pulse_period[i] < 8 or target > 0x7FF or (target < 0 and apu.hardware == 0)
 
 
 @inline
@@ -90,6 +89,12 @@ def noise_volume(apu):
 def triangle_runs(apu):
     """Whether the triangle's timer clocks its sequencer."""
     return apu.tri_period >= TRI_LEAST_PERIOD and apu.len_count[TRI] != 0 and apu.lin_count != 0
+
+
+@inline
+def noise_cycles(apu):
+    """CPU cycles between two shifts of the noise register."""
+    return NOISE_CYCLES[apu.hardware, apu.noise_rate]
 
 
 @inline
@@ -128,7 +133,7 @@ def noise_sync(apu, n):
     if at <= n:
         shift = apu.noise_shift
         mode = apu.noise_mode
-        cycles = apu.noise_cycles
+        cycles = noise_cycles(apu)
         while at <= n:
             shift = noise_next(shift, mode)
             at += cycles
@@ -274,7 +279,7 @@ def write_noise(apu, reg, value, n):
         _write_envelope(apu, NOISE, value)
     elif reg == 2:
         apu.noise_mode = value >> 7
-        apu.noise_cycles = NOISE_CYCLES[value & 15]
+        apu.noise_rate = value & 15
     elif reg == 3:
         _load_length(apu, NOISE, value)
         apu.env_start[NOISE] = 1

@@ -134,6 +134,23 @@ def power_on_audio(aud):
 
 
 @inline
+def mix_recorded(pulses, triangle, noise, dmc):
+    """The level of the mixer, float32: the wiki's two tables, one of them for three channels."""
+    return PULSE_MIX[pulses] + TND_MIX[3 * triangle + 2 * noise + dmc]
+
+
+@inline
+def mix_hardware(pulses, triangle, noise, dmc):
+    """The level of the mixer, float32: the wiki's formulas of the two resistor ladders."""
+    level = 0.0
+    if pulses:
+        level = 95.88 / (8128.0 / pulses + 100.0)
+    if triangle | noise | dmc:
+        level += 159.79 / (1.0 / (triangle / 8227.0 + noise / 12241.0 + dmc / 22638.0) + 100.0)
+    return np.float32(level)
+
+
+@inline
 def _begin_sample(aud, phase, cycle):
     pattern = 0
     while pattern < PHASE_BOUNDS.shape[0] and phase >= PHASE_BOUNDS[pattern]:

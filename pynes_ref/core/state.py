@@ -103,6 +103,7 @@ APU = _section(
         "touched_at",   # the cycle after a register write
         "irq_line",     # frame counter or DMC
         "mute",         # channels kept from the mixer: 1 and 2 pulses, 4 triangle, 8 noise, 16 DMC
+        "hardware",     # the sound of a console where the recorded reference has another
         # Frame counter.
         "fc_mode", "fc_inhibit", "fc_step",
         "fc_zero",      # the cycle from which the sequence counts
@@ -115,7 +116,7 @@ APU = _section(
         "tri_at",       # next clock of its sequencer; while the period is below 2, how far off that stood
         "lin_count", "lin_reload_value", "lin_control", "lin_reload",
         # Noise.
-        "noise_shift", "noise_mode", "noise_cycles", "noise_at",
+        "noise_shift", "noise_mode", "noise_rate", "noise_at",
         # DMC; what it does at the end of a cycle has that cycle's number.
         "dmc_irq", "dmc_irq_enable", "dmc_loop", "dmc_rate",
         "dmc_start", "dmc_length",      # $4012, $4013

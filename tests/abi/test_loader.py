@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+import small_rom
 import toy_emulator as toy
 from toy_play import KEYS, play, same
 
@@ -55,6 +56,21 @@ def test_identity_of_pynes_ref():
     assert plain.identity == core_sha256() == resolve("pynes_ref").identity
     assert bugged.identity != plain.identity
     assert bugged.label == "pynes_ref-scanline"
+
+
+def test_hardware_sound_is_an_emulator_of_its_own_and_no_bug():
+    plain, other = resolve("pynes_ref"), resolve("pynes_ref:hardware-sound")
+    assert other.identity != plain.identity
+    assert (other.label, other.bug) == ("pynes_ref-hardware-sound", "")
+    rom = small_rom.rom()
+    for emulator, wanted in ((plain, 0), (other, 1)):
+        console = emulator.open()
+        console.emu_rom_buffer()[: len(rom)] = list(rom)
+        assert console.emu_load_rom(len(rom))
+        assert console.emu_reset()
+        assert console.console._nes["apu"]["hardware"] == wanted
+    with pytest.raises(EmulatorError, match="no bug named"):
+        resolve("x.wasm:hardware-sound")
 
 
 def test_bugs():
