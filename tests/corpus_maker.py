@@ -56,3 +56,8 @@ def make(folder: Path, cases: list[dict[str, Any]] | None = None, config: str = 
     (folder / "testcases.json").write_text(json.dumps(data))
     (folder / "grader.yaml").write_text(config)
     return folder
+
+
+def contents(folder):
+    """What grading left in a folder: bytes by name."""
+    return {p.name: p.read_bytes() for p in sorted(folder.iterdir())}
