@@ -1,28 +1,38 @@
 """Writing files so that a reader finds the old bytes or the new ones, never a mixture."""
 
 import contextlib
+import io
 import os
 import secrets
 import stat
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 
 def atomic_write(path: str | os.PathLike, data: bytes | bytearray | memoryview) -> None:
-    """Replace the file at ``path`` by ``data``; a crash at any moment leaves the old or the new file whole.
+    """Replace the file at ``path`` by ``data``, as ``replacing`` does."""
+    with replacing(path) as file:
+        file.write(data)
 
-    A temporary file in the same folder is written, synced to disk and renamed over
-    the target. Raises ``OSError`` (disk full, no permission ...) with the old file untouched. A device or a
-    pipe (``/dev/stdout``) is written to, not replaced.
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike) -> Iterator[BinaryIO]:
+    """A file to write; it is at ``path`` when the block has ended, and never when the block has raised.
+
+    A temporary file in the same folder is written, synced to disk and renamed over the target, so that a crash at
+    any moment leaves the old or the new file whole. Raises ``OSError`` (disk full, no permission ...) with the old
+    file untouched. A device or a pipe (``/dev/stdout``) is written to at once, not replaced; ``seekable()`` is False.
     """
     if is_special(path):
         with open(path, "ab") as file:
-            file.write(data)
+            yield _Stream(file)
         return
     target = Path(os.path.realpath(path))  # a symbolic link stays a link
     name, handle = _temporary(target)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         with contextlib.suppress(OSError):
@@ -33,6 +43,19 @@ def atomic_write(path: str | os.PathLike, data: bytes | bytearray | memoryview) 
             os.unlink(name)
         raise
     _sync_folder(target.parent)
+
+
+class _Stream(io.RawIOBase):
+    """Bytes go one way: /dev/stdout may be a file opened for appending, which seeks but writes at its end."""
+
+    def __init__(self, file):
+        self._file = file
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        return self._file.write(data)
 
 
 def _temporary(target):
@@ -71,9 +94,19 @@ def check_writable(path: str | os.PathLike) -> None:
         raise unwritable(path, error) from None
 
 
-def unwritable(path: str | os.PathLike, error: OSError) -> OSError:
+def unwritable(path: str | os.PathLike, error: Exception) -> OSError:
     """An ``OSError`` that says in one line which file cannot be written, why, and what to do."""
-    return OSError(f"cannot write {path}: {error.strerror or error}: free some space there or choose another place")
+    why = getattr(error, "strerror", None) or error
+    return OSError(f"cannot write {path}: {why}: free some space there or choose another place")
+
+
+@contextlib.contextmanager
+def naming(path: str | os.PathLike, *errors: type[Exception]) -> Iterator[None]:
+    """Turn an ``OSError``, or one of ``errors``, of the block into what ``unwritable`` makes of it."""
+    try:
+        yield
+    except (OSError, *errors) as error:
+        raise unwritable(path, error) from None
 
 
 def _sync_folder(folder):

@@ -37,14 +37,13 @@ class Outputs:
 
 @dataclass
 class Run:
-    """What a headless run gathers; sound and pictures only where an output wants them."""
+    """What a headless run gathers; sound and hashes only where an output wants them."""
 
     frames: int = 0
     seconds: float = 0.0
     audio_sha256: Any = field(default_factory=hashlib.sha256)
     audio: list = field(default_factory=list)
     samples: list = field(default_factory=list)
-    pictures: list = field(default_factory=list)
     hashes: list = field(default_factory=list)
 
 
@@ -81,9 +80,17 @@ def run(
     """
     result = Run(frames=frames)
     keep_sound = outputs.wav or outputs.npz
-    video = _video(outputs.video)
-    begun = time.perf_counter()
+    video = npz = None
     try:
+        if outputs.video:
+            from .video import VideoWriter
+
+            video = VideoWriter(outputs.video)
+        if outputs.npz:
+            from .npz import NpzWriter
+
+            npz = NpzWriter(outputs.npz, max(first + frames - max(start, first), 0))
+        begun = time.perf_counter()
         for n in range(first, first + frames):
             picture = console.run_frame(movie.keys_at(n))
             sound = console.drain_audio()
@@ -92,8 +99,8 @@ def run(
                 if keep_sound:
                     result.audio.append(sound)
                     result.samples.append(len(sound))
-                if outputs.npz:
-                    result.pictures.append(picture.copy())
+                if npz:
+                    npz.add(picture)
                 if outputs.hashes:
                     result.hashes.append(frame_sha256(picture))
                 if video:
@@ -103,36 +110,27 @@ def run(
         result.seconds = time.perf_counter() - begun
         if video:
             video.close()
+        _write(console, result, outputs, npz)
     except BaseException:
-        if video:
-            video.abandon()
+        for writer in (video, npz):
+            if writer:
+                writer.abandon()
         raise
-    _write(console, result, outputs)
     return result
 
 
-def _video(path):
-    if path is None:
-        return None
-    from .video import VideoWriter
-
-    return VideoWriter(path)
-
-
-def _write(console, result, outputs):
+def _write(console, result, outputs, npz):
     def put(path, data):
-        try:
+        with files.naming(path):
             files.atomic_write(path, data)
-        except OSError as error:
-            raise files.unwritable(path, error) from None
 
     audio = np.concatenate(result.audio) if result.audio else np.zeros(0, np.int16)
     if outputs.png:
         put(outputs.png, png_bytes(console.rgb()))
     if outputs.wav:
         put(outputs.wav, wav_bytes(audio))
-    if outputs.npz:
-        put(outputs.npz, npz_bytes(result.pictures, audio, result.samples))
+    if npz:
+        npz.close(audio, result.samples)
     if outputs.hashes:
         put(outputs.hashes, "".join(f"{line}\n" for line in result.hashes).encode())
     if outputs.state:
@@ -161,14 +159,4 @@ def wav_bytes(samples: np.ndarray, rate: int = 44_100) -> bytes:
         out.setsampwidth(2)
         out.setframerate(rate)
         out.writeframes(np.ascontiguousarray(samples, dtype="<i2").tobytes())
-    return buffer.getvalue()
-
-
-def npz_bytes(pictures: list[np.ndarray], audio: np.ndarray, samples: list[int]) -> bytes:
-    """A compressed npz: ``frames`` uint16[n, 240, 256], ``audio`` int16, ``samples_per_frame`` uint32."""
-    import io
-
-    buffer = io.BytesIO()
-    frames = np.stack(pictures) if pictures else np.zeros((0, 240, 256), np.uint16)
-    np.savez_compressed(buffer, frames=frames, audio=audio, samples_per_frame=np.array(samples, dtype=np.uint32))
     return buffer.getvalue()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+
+from .files import naming
 
 # 39375000 / 655171 Hz: the NTSC dot clock over the mean dots of a frame.
 # https://www.nesdev.org/wiki/Cycle_reference_chart
@@ -46,15 +48,8 @@ class VideoWriter:
             self.abandon()
             raise OSError(f"cannot write {path} as a video ({error}); use a name that ends in .mp4 or .mkv") from None
 
-    @contextmanager
     def _naming(self):
-        try:
-            yield
-        except (ValueError, OSError, self._av.FFmpegError) as error:
-            raise OSError(
-                f"cannot write {self._path}: {getattr(error, 'strerror', None) or error}: "
-                "free some space there or choose another place"
-            ) from None
+        return naming(self._path, ValueError, self._av.FFmpegError)
 
     def add(self, rgb, samples) -> None:
         """Append a frame, ``uint8[240, 256, 3]``, and its sound, ``int16[n]``."""
@@ -74,10 +69,11 @@ class VideoWriter:
             self._file.mux(self._picture.encode())
             self._file.mux(self._sound.encode())
             self._file.close()
+            self._file = None
             os.replace(self._part, self._target)
 
     def abandon(self) -> None:
-        """Leave nothing behind."""
+        """Leave nothing behind, unless it is finished."""
         if self._file is not None:
             with suppress(ValueError, OSError, self._av.FFmpegError):
                 self._file.close()

@@ -63,7 +63,7 @@ def wait_until_started(process):
 def test_ctrl_c(tmp_path, arguments):
     outputs = []
     if arguments[0] == "run":
-        outputs = ["--png", tmp_path / "a.png", "--video", tmp_path / "a.mkv", "--wav", tmp_path / "a.wav"]
+        outputs = ["--png", tmp_path / "a.png", "--video", tmp_path / "a.mkv", "--npz", tmp_path / "a.npz"]
         (tmp_path / "a.png").write_bytes(b"old")
     process = spawn(*arguments, 1_000_000, *outputs)
     wait_until_started(process)

@@ -15,10 +15,10 @@ from pynes_ref import Console
 
 def public_functions():
     from abi.inprocess import PynesRef
-    from pynes_ref import battery, describe, files, headless, ines, movie, palette, roms, romtest, savestate, trace
+    from pynes_ref import battery, describe, files, headless, ines, movie, npz, palette, roms, romtest, savestate, trace
     from pynes_ref.views import Memory, Registers
 
-    for owner in (Console, Memory, Registers, PynesRef, ines.Cartridge, movie.Movie):
+    for owner in (Console, Memory, Registers, PynesRef, ines.Cartridge, movie.Movie, npz.NpzWriter):
         for name, member in vars(owner).items():
             if name in ("__init__", "__getitem__", "__setitem__", "__getattr__") or not name.startswith("_"):
                 function = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
