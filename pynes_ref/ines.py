@@ -2,7 +2,7 @@
 
 ``load_rom`` gives a ``Cartridge`` or raises ``RomError`` with one line that says
 what is wrong and what to do. ``inspect_rom`` also describes cartridges that
-cannot be run: their ``unsupported`` says why.
+cannot be run: their ``unsupported`` says why. The numbers are worked out in ``header.py``.
 
 Wiki: https://www.nesdev.org/wiki/INES and .../NES_2.0
 """
@@ -13,17 +13,12 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from . import header
 from .core.mappers.boards import BOARDS, MAPPER_NAMES, MAPPERS, Board
+from .header import CHR_RAM_MAX, HEADER_SIZE, KIB, MAX_FILE, PRG_RAM_MAX, TRAINER_SIZE
 
-KIB = 1024
-MAX_FILE = 64 * 1024 * KIB
-HEADER_SIZE = 16
-TRAINER_SIZE = 512
 MAGIC = b"NES\x1a"
-
-PRG_RAM_MAX = 32 * KIB
-CHR_RAM_MAX = 32 * KIB
-
+FORMATS = {header.INES: "iNES", header.NES2: "NES 2.0", header.ARCHAIC: "archaic iNES"}
 REGIONS = ("NTSC", "PAL", "multi-region", "Dendy")
 
 _OTHER_FORMATS = (
@@ -151,71 +146,38 @@ def _check_signature(data):
 
 
 def _area_size(low, high, unit, what):
-    """Size of a ROM area from its NES 2.0 byte and nibble."""
-    if high < 15:
-        return (high << 8 | low) * unit
-    exponent, multiplier = low >> 2, (low & 3) * 2 + 1
-    size = multiplier << exponent
+    size = header.area_size(low, high, unit)
     if size > MAX_FILE:
         raise RomError(
-            f"the NES 2.0 header asks for 2^{exponent} x {multiplier} bytes of {what} ROM (limit {_bytes(MAX_FILE)}): "
-            "the header is damaged, get a fresh copy of the ROM"
+            f"the NES 2.0 header asks for 2^{low >> 2} x {(low & 3) * 2 + 1} bytes of {what} ROM "
+            f"(limit {_bytes(MAX_FILE)}): the header is damaged, get a fresh copy of the ROM"
         )
     return size
-
-
-def _ram_size(shift):
-    return 64 << shift if shift else 0
-
-
-def _plain_size(data):
-    """File size by the fields that every header generation has."""
-    return HEADER_SIZE + (TRAINER_SIZE if data[6] & 4 else 0) + data[4] * 16 * KIB + data[5] * 8 * KIB
-
-
-def _format_of(data):
-    """(format, garbage): which generation of header it is, and whether bytes 7-15 are someone's signature."""
-    kind = data[7] & 0x0C
-    if kind == 8:
-        # Text in an old header can look like NES 2.0; then only the old sizes fit the file.
-        if data[9] and _plain_size(data) == len(data):
-            return "archaic iNES", True
-        return "NES 2.0", False
-    if kind == 0 and not any(data[12:16]):
-        return "iNES", False
-    return "archaic iNES", True
 
 
 def _parse(data, chosen):
     _check_signature(data)
     if chosen is not None and not 0 <= chosen <= 15:
         raise RomError(f"submapper {chosen}: NES 2.0 has 0 to 15")
-    form, garbage = _format_of(data)
+    start = HEADER_SIZE + (TRAINER_SIZE if data[6] & 4 else 0)
+    prg_size, chr_size = data[4] * 16 * KIB, data[5] * 8 * KIB
+    form = header.generation(data[7], data[9], any(data[12:16]), start + prg_size + chr_size, len(data))
     notes, unsupported = [], []
-    nes2 = form == "NES 2.0"
-    if garbage:
+    if form == header.ARCHAIC:
         notes.append("bytes 7-15 of the header hold text, not fields: they are ignored")
 
-    mapper = data[6] >> 4
+    mapper = header.mapper_number(form, data[6], data[7], data[8])
     submapper = 0
-    region = 0
-    if not garbage:
-        mapper |= data[7] & 0xF0
-        _console_type(data, nes2, notes, unsupported)
-    if nes2:
-        mapper |= (data[8] & 15) << 8
+    region = data[9] & 1 if form == header.INES else 0
+    _console_type(form, data, notes, unsupported)
+    if form == header.NES2:
         submapper = data[8] >> 4
         region = data[12] & 3
         prg_size = _area_size(data[4], data[9] & 15, 16 * KIB, "PRG")
         chr_size = _area_size(data[5], data[9] >> 4, 8 * KIB, "CHR")
-    else:
-        region = 0 if garbage else data[9] & 1
-        prg_size = data[4] * 16 * KIB
-        chr_size = data[5] * 8 * KIB
     if region in (1, 3):
         notes.append(f"made for {REGIONS[region]}: it runs with NTSC timing, so speed and raster effects may be off")
 
-    start = HEADER_SIZE + (TRAINER_SIZE if data[6] & 4 else 0)
     end = start + prg_size + chr_size
     if prg_size == 0:
         raise RomError("the header says 0 bytes of PRG ROM, and no program is no game: get a fresh copy of the ROM")
@@ -235,7 +197,7 @@ def _parse(data, chosen):
     if chosen is not None:
         submapper = chosen
     row = BOARDS.get((mapper, submapper))
-    prg_ram, nvram, chr_ram = _ram(data, nes2, garbage, row, chr_size, notes, unsupported)
+    prg_ram, nvram, chr_ram = _ram(form, data, row, chr_size, notes, unsupported)
     battery = bool(data[6] & 2) and prg_ram > 0
     if data[6] & 2 and not battery:
         notes.append("the header has the battery bit but no PRG RAM: nothing is saved")
@@ -252,7 +214,7 @@ def _parse(data, chosen):
         mapper=mapper,
         submapper=submapper,
         board=row.name if row else MAPPER_NAMES.get(mapper, ""),
-        format=form,
+        format=FORMATS[form],
         region=REGIONS[region],
         mirroring=mirroring,
         battery=battery,
@@ -271,79 +233,72 @@ def _parse(data, chosen):
     )
 
 
-def _console_type(data, nes2, notes, unsupported):
-    console = data[7] & 3
-    if not nes2 and console == 3:
-        console = 1
-    if console == 3 and data[13] & 15 in (0, 4):
-        if data[13] & 15 == 4:
+def _console_type(form, data, notes, unsupported):
+    console, extended = data[7] & 3, data[13] & 15
+    if header.is_home_console(form, data[7], data[13]):
+        if form == header.NES2 and (console, extended) == (3, 4):
             notes.append("the EPSM sound module is not emulated")
         return
-    if console:
-        name = ("", "the Vs. System", "the PlayChoice-10", f"extended console type {data[13] & 15}")[console]
-        unsupported.append(f"made for {name}: only NES and Famicom cartridges run here, try the game's home version")
+    if form == header.INES and console == 3:
+        console = 1
+    name = ("", "the Vs. System", "the PlayChoice-10", f"extended console type {extended}")[console]
+    unsupported.append(f"made for {name}: only NES and Famicom cartridges run here, try the game's home version")
 
 
 def _mirroring(flags, row, notes):
     """(banking.py's layout number, name)."""
-    layout = 1 if flags & 1 else 0
+    layout = header.layout(flags, row is None or row.four_screen)
+    if layout == 4:
+        return layout, "four-screen"
     if flags & 8:
-        if row and not row.four_screen:
-            notes.append(f"{row.name} has no four-screen memory: that header bit is ignored")
-        else:
-            return 4, "four-screen"
+        notes.append(f"{row.name} has no four-screen memory: that header bit is ignored")
     if row and row.mapper_mirroring:
         return layout, "mapper-controlled"
     return layout, ("horizontal", "vertical")[layout]
 
 
-def _ram(data, nes2, garbage, row, chr_size, notes, unsupported):
+def _ram(form, data, row, chr_size, notes, unsupported):
     """(PRG RAM, battery-backed part, CHR RAM) of the board, in bytes."""
     has_battery = bool(data[6] & 2)
-    if nes2:
-        volatile, nvram = _ram_size(data[10] & 15), _ram_size(data[10] >> 4)
+    said = 0
+    if form == header.NES2:
+        volatile, nvram = header.ram_size(data[10] & 15), header.ram_size(data[10] >> 4)
         prg_ram = volatile + nvram
-        chr_ram = _ram_size(data[11] & 15) + _ram_size(data[11] >> 4)
-        if chr_size == 0 and chr_ram == 0:
-            chr_ram = 8 * KIB
+        said = header.ram_size(data[11] & 15) + header.ram_size(data[11] >> 4)
+        if chr_size == 0 and said == 0:
             notes.append("the header has neither CHR ROM nor CHR RAM: 8 KiB of CHR RAM assumed")
         if data[11] >> 4:
             notes.append("battery-backed CHR RAM is not saved")
     else:
-        units = 0 if garbage else data[8]
-        prg_ram = units * 8 * KIB or 8 * KIB
-        if row and row.mapper in (1, 155) and not units and has_battery and chr_size == 0:
-            # SOROM, SUROM and SXROM cannot be told from SNROM by an iNES header; 32 KiB serve all their games.
-            prg_ram = 32 * KIB
-        if row:
-            prg_ram = min(prg_ram, row.prg_ram_max)
-        nvram = prg_ram
-        chr_ram = 0 if chr_size else 8 * KIB
-    if row and prg_ram < row.prg_ram_min and (prg_ram == 0 or row.mapper != 0):
-        prg_ram = row.prg_ram_min
-    if row and row.prg_ram_max == KIB and prg_ram > KIB:
-        prg_ram = KIB
-        notes.append(f"{row.name} has 1 KiB of RAM inside, whatever the header says")
+        units = data[8] if form == header.INES else 0
+        mapper, most = (row.mapper, row.prg_ram_max) if row else (-1, MAX_FILE)
+        prg_ram = nvram = header.ines_prg_ram(units, mapper, has_battery, chr_size, most)
+    if row:
+        on_board = header.board_prg_ram(prg_ram, row.mapper, row.prg_ram_min, row.prg_ram_max)
+        if on_board < prg_ram:
+            notes.append(f"{row.name} has 1 KiB of RAM inside, whatever the header says")
+        prg_ram = on_board
     if has_battery and nvram == 0:
         nvram = prg_ram
-    if prg_ram > PRG_RAM_MAX:
+    fault = header.prg_ram_fault(prg_ram, row.prg_ram_max if row else PRG_RAM_MAX)
+    if fault == header.TOO_LARGE_FOR_ALL:
         unsupported.append(f"{_bytes(prg_ram)} of PRG RAM: no supported board has more than {_bytes(PRG_RAM_MAX)}")
-    elif row and prg_ram > row.prg_ram_max:
+    elif fault == header.TOO_LARGE:
         unsupported.append(f"{_bytes(prg_ram)} of PRG RAM: {row.name} carries at most {_bytes(row.prg_ram_max)}")
-    elif prg_ram & (prg_ram - 1):
+    elif fault == header.ODD_SIZE:
         unsupported.append(f"{_bytes(prg_ram)} of PRG RAM in chips of different sizes: no supported board is built so")
-    elif row and 0 < prg_ram < 2 * KIB and row.prg_ram_min != KIB:
+    elif row and header.mapped_prg_ram(prg_ram, row.prg_ram_min) != prg_ram:
         notes.append(f"{_bytes(prg_ram)} of PRG RAM are treated as 2 KiB")
-        prg_ram = 2 * KIB
+        prg_ram = header.mapped_prg_ram(prg_ram, row.prg_ram_min)
     if has_battery and 0 < nvram < prg_ram and nvram * 2 != prg_ram:
         nvram = prg_ram
-    if chr_size and chr_ram:
+    chr_ram = header.chr_ram_size(said, chr_size)
+    if chr_size and said:
         notes.append("CHR RAM beside CHR ROM: no supported board can reach it, it is ignored")
-        chr_ram = 0
-    if chr_ram > CHR_RAM_MAX:
-        unsupported.append(f"{_bytes(chr_ram)} of CHR RAM: the limit here is {_bytes(CHR_RAM_MAX)}")
-    elif chr_ram % (8 * KIB):
-        chr_ram += -chr_ram % (8 * KIB)
+    elif chr_ram > CHR_RAM_MAX:
+        unsupported.append(f"{_bytes(said)} of CHR RAM: the limit here is {_bytes(CHR_RAM_MAX)}")
+        chr_ram = said
+    elif said and chr_ram != said:
         notes.append("CHR RAM is rounded up to a multiple of 8 KiB")
     return prg_ram, min(nvram, prg_ram), chr_ram
 
@@ -361,11 +316,13 @@ def _check_board(row, mapper, submapper, chosen, prg_size, chr_size, notes, unsu
         return
     if row.note:
         notes.append(row.note)
-    if prg_size % (8 * KIB):
+    fault = header.rom_fault(prg_size, 8 * KIB, row.prg_max)
+    if fault == header.ODD_SIZE:
         unsupported.append(f"{_bytes(prg_size)} of PRG ROM is no multiple of 8 KiB: pad the ROM")
-    elif prg_size > row.prg_max:
+    elif fault == header.TOO_LARGE:
         unsupported.append(f"{_bytes(prg_size)} of PRG ROM: {row.name} reaches at most {_bytes(row.prg_max)}")
-    if chr_size % KIB:
+    fault = header.rom_fault(chr_size, KIB, row.chr_max)
+    if fault == header.ODD_SIZE:
         unsupported.append(f"{_bytes(chr_size)} of CHR ROM is no multiple of 1 KiB: pad the ROM")
-    elif chr_size > row.chr_max:
+    elif fault == header.TOO_LARGE:
         unsupported.append(f"{_bytes(chr_size)} of CHR ROM: {row.name} reaches at most {_bytes(row.chr_max)}")

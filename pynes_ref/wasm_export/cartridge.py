@@ -1,26 +1,21 @@
 """A console from the bytes of a ROM file, in compiled code.
 
 ``ines.py`` and ``core/power.py`` do this in Python, with words about what is
-wrong; here a file is taken or refused. tests/test_export_wasm.py compares the
-record, byte for byte, on all test ROMs and on mutated headers.
+wrong; here a file is taken or refused, by the same rules (``header.py``).
+tests/export_wasm/test_cartridges.py compares the record, byte for byte, on all
+test ROMs and on mutated headers.
 https://www.nesdev.org/wiki/INES and .../NES_2.0
 """
 
 import numpy as np
 
-from .. import ines
+from .. import header, ines
 from ..core.jit import inline, inner
 from ..core.mappers.banking import CHR_RAM_OFF, CPU_WINDOW, NO_PAGE, PRG_RAM_OFF, RAM_OFF
 from ..core.mappers.boards import BOARDS
 from ..core.mappers.dispatch import mapper_reset
 from ..core.power import RECORD, TRAINER_AT, make_console
-
-KIB = 1024
-HEADER_SIZE, TRAINER_SIZE = ines.HEADER_SIZE, ines.TRAINER_SIZE
-MAX_FILE = ines.MAX_FILE
-MAX_EXPONENT = MAX_FILE.bit_length()
-PRG_RAM_MAX, CHR_RAM_MAX = ines.PRG_RAM_MAX, ines.CHR_RAM_MAX
-MMC1_MAPPERS = (1, 155)
+from ..header import CHR_RAM_MAX, FITS, HEADER_SIZE, INES, KIB, MAX_FILE, NES2, TRAINER_SIZE
 
 # Columns of ROWS, one row a board.
 MAPPER, SUBMAPPER, CHIP, REVISION, CONFLICT, PRG_MAX, CHR_MAX, RAM_MIN, RAM_MAX, FOUR = range(10)
@@ -46,20 +41,18 @@ def _power_on_bytes():
 PLACES, VALUES = _power_on_bytes()
 
 
-@inner
-def _area_size(low, high, unit):
-    """A ROM area's size from its NES 2.0 byte and nibble; more than MAX_FILE for too much."""
-    if high < 15:
-        return (high << 8 | low) * unit
-    exponent = low >> 2
-    if exponent > MAX_EXPONENT:
-        return MAX_FILE + 1
-    return ((low & 3) * 2 + 1) << exponent
-
-
-@inline
-def _ram_size(shift):
-    return 64 << shift if shift else 0
+_generation = inner(header.generation)
+_mapper_number = inner(header.mapper_number)
+_is_home_console = inner(header.is_home_console)
+_area_size = inner(header.area_size)
+_ram_size = inline(header.ram_size)
+_ines_prg_ram = inner(header.ines_prg_ram)
+_board_prg_ram = inner(header.board_prg_ram)
+_prg_ram_fault = inner(header.prg_ram_fault)
+_mapped_prg_ram = inner(header.mapped_prg_ram)
+_chr_ram_size = inner(header.chr_ram_size)
+_rom_fault = inner(header.rom_fault)
+_layout = inner(header.layout)
 
 
 @inner
@@ -68,20 +61,6 @@ def _row_of(mapper, submapper):
         if ROWS[i, MAPPER] == mapper and ROWS[i, SUBMAPPER] == submapper:
             return i
     return -1
-
-
-@inner
-def _prg_ram(row, prg_ram):
-    """What the board has of the RAM its header says, or -1."""
-    if prg_ram < ROWS[row, RAM_MIN] and (prg_ram == 0 or ROWS[row, MAPPER] != 0):
-        prg_ram = ROWS[row, RAM_MIN]
-    if ROWS[row, RAM_MAX] == KIB and prg_ram > KIB:
-        prg_ram = KIB
-    if prg_ram > PRG_RAM_MAX or prg_ram > ROWS[row, RAM_MAX] or prg_ram & (prg_ram - 1):
-        return -1
-    if 0 < prg_ram < 2 * KIB and ROWS[row, RAM_MIN] != KIB:
-        return 2 * KIB
-    return prg_ram
 
 
 @inner
@@ -94,53 +73,39 @@ def insert(nes, mem, image, length):
     trainer = TRAINER_SIZE if flags & 4 else 0
     start = HEADER_SIZE + trainer
 
-    # Which generation of header; see ines.py.
-    nes2 = kind & 0x0C == 8
-    garbage = False
-    if nes2 and image[9] != 0 and start + size4 * 16 * KIB + size5 * 8 * KIB == length:
-        nes2, garbage = False, True
-    if not nes2 and (kind & 0x0C or image[12] or image[13] or image[14] or image[15]):
-        garbage = True
+    byte8, byte9, byte10, byte11 = np.int64(image[8]), np.int64(image[9]), np.int64(image[10]), np.int64(image[11])
+    tail = np.int64(image[12] | image[13] | image[14] | image[15])
 
-    mapper, submapper = flags >> 4, 0
     prg_size, chr_size = size4 * 16 * KIB, size5 * 8 * KIB
-    if not garbage:
-        mapper |= kind & 0xF0
-        machine = kind & 3
-        extended = np.int64(image[13]) & 15
-        if machine and not (nes2 and machine == 3 and (extended == 0 or extended == 4)):
-            return 0
-    if nes2:
-        mapper |= (np.int64(image[8]) & 15) << 8
-        submapper = np.int64(image[8]) >> 4
-        prg_size = _area_size(size4, np.int64(image[9]) & 15, 16 * KIB)
-        chr_size = _area_size(size5, np.int64(image[9]) >> 4, 8 * KIB)
+    form = _generation(kind, byte9, tail, start + prg_size + chr_size, length)
+    if not _is_home_console(form, kind, np.int64(image[13])):
+        return 0
+    mapper, submapper = _mapper_number(form, flags, kind, byte8), 0
+    if form == NES2:
+        submapper = byte8 >> 4
+        prg_size = _area_size(size4, byte9 & 15, 16 * KIB)
+        chr_size = _area_size(size5, byte9 >> 4, 8 * KIB)
     if prg_size == 0 or prg_size > MAX_FILE or chr_size > MAX_FILE or start + prg_size + chr_size > length:
         return 0
     row = _row_of(mapper, submapper)
-    if row < 0 or prg_size % (8 * KIB) or prg_size > ROWS[row, PRG_MAX]:
+    if row < 0 or _rom_fault(prg_size, 8 * KIB, ROWS[row, PRG_MAX]) != FITS:
         return 0
-    if chr_size % KIB or chr_size > ROWS[row, CHR_MAX]:
+    if _rom_fault(chr_size, KIB, ROWS[row, CHR_MAX]) != FITS:
         return 0
 
-    chr_ram = 0 if chr_size else 8 * KIB
-    if nes2:
-        prg_ram = _ram_size(np.int64(image[10]) & 15) + _ram_size(np.int64(image[10]) >> 4)
-        said = _ram_size(np.int64(image[11]) & 15) + _ram_size(np.int64(image[11]) >> 4)
-        if chr_size == 0 and said:
-            chr_ram = said
-            if chr_ram > CHR_RAM_MAX:
-                return 0
-            chr_ram += -chr_ram % (8 * KIB)
+    said = 0
+    if form == NES2:
+        prg_ram = _ram_size(byte10 & 15) + _ram_size(byte10 >> 4)
+        said = _ram_size(byte11 & 15) + _ram_size(byte11 >> 4)
     else:
-        units = 0 if garbage else np.int64(image[8])
-        prg_ram = units * 8 * KIB if units else 8 * KIB
-        if (mapper == MMC1_MAPPERS[0] or mapper == MMC1_MAPPERS[1]) and not units and flags & 2 and chr_size == 0:
-            prg_ram = 32 * KIB
-        if prg_ram > ROWS[row, RAM_MAX]:
-            prg_ram = ROWS[row, RAM_MAX]
-    prg_ram = _prg_ram(row, prg_ram)
-    if prg_ram < 0 or (trainer and prg_ram < 8 * KIB):
+        units = byte8 if form == INES else 0
+        prg_ram = _ines_prg_ram(units, mapper, flags & 2, chr_size, ROWS[row, RAM_MAX])
+    prg_ram = _board_prg_ram(prg_ram, mapper, ROWS[row, RAM_MIN], ROWS[row, RAM_MAX])
+    if _prg_ram_fault(prg_ram, ROWS[row, RAM_MAX]) != FITS:
+        return 0
+    prg_ram = _mapped_prg_ram(prg_ram, ROWS[row, RAM_MIN])
+    chr_ram = _chr_ram_size(said, chr_size)
+    if chr_ram > CHR_RAM_MAX or (trainer and prg_ram < 8 * KIB):
         return 0
 
     for i in range(RECORD):
@@ -156,12 +121,12 @@ def insert(nes, mem, image, length):
     cart.submapper = submapper
     cart.revision = ROWS[row, REVISION]
     cart.bus_conflict = ROWS[row, CONFLICT]
-    cart.mirroring = 4 if flags & 8 and ROWS[row, FOUR] else flags & 1
+    cart.mirroring = _layout(flags, ROWS[row, FOUR])
     cart.prg_off = RECORD
     cart.prg_size = prg_size
     cart.chr_is_ram = 0 if chr_size else 1
     cart.chr_off = RECORD + prg_size if chr_size else CHR_RAM_OFF
-    cart.chr_size = chr_size if chr_size else chr_ram
+    cart.chr_size = chr_size + chr_ram
     cart.prg_ram_off = PRG_RAM_OFF
     cart.prg_ram_size = prg_ram
     for window in range(32):

@@ -1,5 +1,6 @@
 """What the packages export: typed, documented, quick to import."""
 
+import importlib
 import inspect
 import subprocess
 import sys
@@ -12,10 +13,15 @@ from small_rom import OWN
 import pynes_ref
 from pynes_ref import Console
 
+MODULES = [f"pynes_ref.{name}" for name in (
+    "battery", "describe", "files", "header", "headless", "ines", "movie", "palette", "roms", "romtest", "savestate",
+    "trace",
+)]  # fmt: skip
+
 
 def public_functions():
     from abi.inprocess import PynesRef
-    from pynes_ref import battery, describe, files, headless, ines, movie, npz, palette, roms, romtest, savestate, trace
+    from pynes_ref import ines, movie, npz
     from pynes_ref.views import Memory, Registers
 
     for owner in (Console, Memory, Registers, PynesRef, ines.Cartridge, movie.Movie, npz.NpzWriter):
@@ -24,8 +30,7 @@ def public_functions():
                 function = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
                 if inspect.isfunction(function):
                     yield f"{owner.__name__}.{name}", function
-    modules = (battery, describe, files, headless, ines, movie, palette, roms, romtest, savestate, trace)
-    for module in modules:
+    for module in map(importlib.import_module, MODULES):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_"):
                 yield f"{module.__name__}.{name}", function
