@@ -189,11 +189,12 @@ def _at(session: str) -> str:
 
 def _rom_fields(rom: str) -> dict[str, str]:
     if os.path.exists(rom):
-        return {"rom_base64": base64.b64encode(_read_file(rom, 16 * 2**20)).decode()}
+        return {"rom_base64": base64.b64encode(read_file(rom, 16 * 2**20)).decode()}
     return {"rom": rom}
 
 
-def _read_file(path: str, limit: int) -> bytes:
+def read_file(path: str, limit: int) -> bytes:
+    """A file's bytes; Fault when it cannot be read or has more than ``limit``."""
     try:
         with open(path, "rb") as file:
             data = file.read(limit + 1)
@@ -268,7 +269,7 @@ def run_options(arguments: argparse.Namespace) -> dict[str, Any]:
     replay = ""
     if arguments.replay:
         try:
-            replay = _read_file(arguments.replay, 8 * 2**20).decode("utf-8-sig")
+            replay = read_file(arguments.replay, 8 * 2**20).decode("utf-8-sig")
         except UnicodeDecodeError:
             raise Fault(f"{arguments.replay}: not text") from None
     frames = "all" if arguments.dump_frames else "final" if arguments.dump_final else "none"

@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from abi.candidate import EmulatorError
+from abi.candidate import ROM_BUFFER_BYTES, EmulatorError
 from abi.loader import Emulator, resolve
 from grader.oracle import machine as formats
-from grader.oracle.client import Fault
+from grader.oracle.client import Fault, read_file
 from grader.oracle.limits import Usage
 from grader.oracle.machine import Machine, open_machine
 from grader.oracle.oneshot import FORMATS, Run, files, read_replay
@@ -33,7 +33,6 @@ from pynes_ref.files import atomic_write
 from pynes_ref.movie import Movie
 
 ENVIRONMENT = "ORACLE_STATE"
-MAX_ROM_BYTES = 8 * 1024 * 1024
 FORGET_AFTER = 7 * 24 * 3600.0
 """Seconds after which a session that nobody touched is removed."""
 _ID = re.compile(r"[0-9a-f]{32}")
@@ -66,14 +65,7 @@ def find_reference(name: str, trust_native: bool = False) -> Emulator:
 
 def read_rom(path: str) -> bytes:
     """A ROM file's bytes."""
-    try:
-        with open(path, "rb") as file:
-            data = file.read(MAX_ROM_BYTES + 1)
-    except OSError as error:
-        raise Fault(f"{path}: {error.strerror or error}") from None
-    if len(data) > MAX_ROM_BYTES:
-        raise Fault(f"{path} is larger than {MAX_ROM_BYTES} bytes")
-    return data
+    return read_file(path, ROM_BUFFER_BYTES)
 
 
 def add_reference(top: argparse.ArgumentParser) -> None:
