@@ -5,13 +5,8 @@ import sys
 
 import numpy as np
 import pytest
-from driver import pygame, tap, windows
+from driver import pygame, tap
 from fakes import FakeConsole
-
-
-@pytest.fixture
-def window(monkeypatch, tmp_path):
-    yield from windows(monkeypatch, tmp_path)
 
 
 def test_the_picture_is_enlarged_by_whole_numbers(window):

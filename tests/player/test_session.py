@@ -1,4 +1,4 @@
-"""Playing without a window: slots, rewind, recording, battery (a stand-in console; the real one in test_player.py)."""
+"""Playing without a window: slots, rewind, recording, battery (a stand-in console; the real one in test_game.py)."""
 
 import numpy as np
 import pytest

@@ -1,19 +1,13 @@
 """The player with the real console and our own game: what it does is exact to the byte."""
 
 import numpy as np
-import pytest
-from driver import key, tap, windows
+from driver import key, tap
 
 from pynes_ref import Console, bundled
 from pynes_ref.movie import load
 from pynes_ref.player_keys import KEYS_1
 
 GAME = bundled.rom("pinewood.nes")
-
-
-@pytest.fixture
-def window(monkeypatch, tmp_path):
-    yield from windows(monkeypatch, tmp_path)
 
 
 def play(player, seed, ticks):

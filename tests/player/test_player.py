@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from driver import key, pygame, tap, windows
+from driver import key, pygame, tap
 from fakes import FakeConsole
 
 from pynes_ref.movie import load
@@ -14,11 +14,6 @@ from pynes_ref.player import PlayerError, play
 from pynes_ref.player_keys import COMMANDS, HOLD, KEYS_1, KEYS_2, Rocker, command_of
 
 # Keys ------------------------------------------------------------------------
-
-
-@pytest.fixture
-def window(monkeypatch, tmp_path):
-    yield from windows(monkeypatch, tmp_path)
 
 
 def test_keys_are_buttons_of_the_two_controllers(window):
