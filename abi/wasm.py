@@ -148,8 +148,11 @@ class Wasm:
             if wanted == (signature, "i32"):
                 return handler
 
+        files = (item.name or "").startswith(("fd_", "path_"))
+        why = ": there is nothing to print to and nothing to read" if files else ""
+
         def forbidden(caller: wasmtime.Caller, *_: Any) -> None:
-            raise CandidateError(f"it called the import {name}, which is forbidden")
+            raise CandidateError(f"it called the import {name}, which is forbidden{why}")
 
         return forbidden
 

@@ -135,6 +135,17 @@ def test_forbidden_imports_trap_when_called_and_only_then():
         wasm.emu_run_frame()
 
 
+def test_printing_is_told_why_it_is_forbidden():
+    """The commonest forbidden call: ``printf`` of a module built against WASI."""
+    head = """(import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))"""
+    code = "(drop (call $write (i32.const 1) (i32.const 0) (i32.const 0) (i32.const 0)))"
+    wasm = Wasm(toy.module(head=head, emu_run_frame=code), SMALL)
+    start(wasm)
+    load(wasm, toy.ROM)
+    with pytest.raises(CandidateError, match=r"fd_write, which is forbidden: there is nothing to print to"):
+        wasm.emu_run_frame()
+
+
 def test_wasi_answers_zeros_and_emscripten_growth_is_a_no_op():
     head = """
       (import "env" "emscripten_notify_memory_growth" (func $grown (param i32)))
