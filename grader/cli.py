@@ -95,6 +95,11 @@ def grade(
     cache: Cache = None,
     emit_video: Annotated[bool, typer.Option("--emit-video", help="Also write MP4 films (needs PyAV).")] = False,
     allow_empty_weights: EmptyWeights = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Also a score that hears loudness.")] = False,
+    also: Annotated[
+        str | None, typer.Option("--also", metavar="EMU", help="A second reference: where the two differ is told.")
+    ] = None,
+    hints: Annotated[bool, typer.Option("--hints", help="Also say in plain words what may be wrong.")] = False,
     executor: Annotated[
         str, typer.Option(metavar="WHERE", help="local, or dask://HOST:PORT for a Dask cluster.")
     ] = "local",
@@ -110,7 +115,16 @@ def grade(
         cand = resolve(candidate, trust_native=trust_native)
         ref = resolve(reference, trust_native=trust_native)
         folder = out or Path("out") / cand.label
-        options = run.Options(jobs=jobs, resume=resume, cache=cache, emit_video=emit_video, partial=bool(only))
+        options = run.Options(
+            jobs=jobs,
+            resume=resume,
+            cache=cache,
+            emit_video=emit_video,
+            partial=bool(only),
+            strict=strict,
+            hints=hints,
+            also=resolve(also, trust_native=trust_native) if also else None,
+        )
         with terminal.Live(f"grading {cand.label}") as live:
             try:
                 graded = run.grade(what, cand, ref, folder, options, live, choose(executor))

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abi.candidate import CandidateError, EmulatorError
-from abi.recorded import Recording, RecordingError
-from grader import pictures, refcache
+from abi.recorded import Recorded, Recording, RecordingError
+from grader import beyond, pictures, refcache
 from grader.lockstep import Comparison, Pair, lockstep, prepare
 from grader.manifest import Case
 from grader.metrics import audio as audio_metric
@@ -70,20 +70,27 @@ def _grade(task: Task, found: refcache.Found, progress: Callable[[int], None] | 
         result["has_video"] = not problem
         log.extend([problem] if problem else [])
     files[f"{case.id}.json"] = dump(result)
+    video_score = _video_score(case, run, recording.video_tau)
     row = Row(
         case.id,
         case.section,
         case.subsystem,
         case.audio_subsystem,
-        _video_score(case, run, recording.video_tau),
+        video_score,
         sound.mean if sound is not None else None,
         notes=list(run.notes),
         first_diverge_frame=result["first_diverge_frame"],
         diverging_frames=result["diverging_frames"],
         frames=case.frames,
+        loudness=beyond.loudness(result["audio_rms_ratio"]),
+        also=_also(task, recording, log),
     )
+    if task.hints:
+        from grader import hints  # SciPy
+
+        row.hints = hints.of_testcase(case, recording, run, row)
     page = _page(case, recording, run, sound, files)
-    return Outcome(row, task.key(recording.header.reference_sha256), files, page, log)
+    return Outcome(row, task.key(), files, page, log)
 
 
 def _close(candidate: Any) -> None:
@@ -92,12 +99,55 @@ def _close(candidate: Any) -> None:
         close()
 
 
+def _also(task: Task, first: Recording, log: list[str], played: bool = True) -> dict[str, Any] | None:
+    """``Row.also``: is the second reference like the first, and if not, how does the candidate compare with it?
+
+    ``missing``: why there is no second opinion. Otherwise ``picture_agrees`` and ``sound_agrees``, the scores of the
+    second reference against the first, ``references_video_score`` and ``references_audio_score``, and, when it
+    differs and the candidate ``played``, the candidate's ``video_score`` and ``audio_score`` against the second.
+    """
+    case = task.case
+    if task.also is None:
+        return None
+    try:
+        found = refcache.ensure(case, task.also, task.cache, task.corpus_folder)
+    except EmulatorError as error:
+        return {"missing": str(error)}
+    log.extend([found.note] if found.note else [])
+    picture, sound = _scores(case, first, Recorded([found.recording]))
+    result: dict[str, Any] = {
+        "picture_agrees": picture >= beyond.AGREE,
+        "sound_agrees": sound is None or sound >= beyond.AGREE,
+        "references_video_score": picture,
+        "references_audio_score": sound,
+    }
+    if played and not (result["picture_agrees"] and result["sound_agrees"]):
+        candidate = None
+        try:
+            candidate = task.candidate.open(refcache.case_key(case))
+            result["video_score"], result["audio_score"] = _scores(case, found.recording, candidate, task.boot_frames)
+        except (CandidateError, EmulatorError) as error:  # only now: it answers differently each run
+            log.append(f"{case.id} beside the second reference: {error}")
+        finally:
+            _close(candidate)
+    return result
+
+
+def _scores(case: Case, reference: Recording, candidate: Any, boot_frames: int = 0) -> tuple[float, float | None]:
+    """Picture and sound score of an emulator, and nothing else."""
+    prepare(candidate, case.rom(), boot_frames)
+    run = lockstep(reference, candidate, case.keys)
+    sound = audio_metric.score(reference.audio, run.audio, reference.audio_rate, reference.audio_tau)
+    return _video_score(case, run, reference.video_tau), sound and sound.mean
+
+
 def _skipped(task: Task, recording: Recording, reason: str, log: list[str]) -> Outcome:
     """A candidate that cannot play this testcase: 0 for the picture, and 0 for the sound where there is any."""
     case = task.case
     heard = None if audio_metric.is_silent(recording.audio, recording.audio_rate) else 0.0
     row = Row(case.id, case.section, case.subsystem, case.audio_subsystem, 0.0, heard, reason, frames=case.frames)
-    return Outcome(row, task.key(recording.header.reference_sha256), {}, {}, log)
+    row.also = _also(task, recording, log, played=False)
+    return Outcome(row, task.key(), {}, {}, log)
 
 
 def _video_score(case: Case, run: Comparison, tau: float) -> float:

@@ -25,6 +25,9 @@ KEPT = 24
 FIRST_KEPT = 4
 """Frames kept from the first diverging one on, and one before it."""
 
+TIMED = 60
+"""Diverging frames looked at for being early or late: later ones have often gone another way because of it."""
+
 Pair = tuple[NDArray[np.uint16], NDArray[np.uint16]]
 VideoSink = Callable[[NDArray[np.uint16], NDArray[np.uint16]], None]
 
@@ -44,6 +47,10 @@ class Comparison:
     kept: dict[int, Pair] = field(default_factory=dict)
     traps: int = 0
     notes: list[str] = field(default_factory=list)
+    early: int = 0
+    """How many of the first ``TIMED`` diverging frames show the reference's next picture."""
+    late: int = 0
+    """How many of them show the picture before."""
 
 
 class _Keeper:
@@ -109,6 +116,8 @@ def lockstep(
     before: NDArray[np.uint16] | None = None
     ref = np.zeros(PIXELS, np.uint16)
     frame = -1
+    diverging = early = late = 0
+    ahead: NDArray[np.uint16] | None = None  # the candidate's picture of the frame before, if that is timed
     # The pictures first, so that the recording is read to its very end, where its sound and thresholds stand.
     for frame, (ref, held) in enumerate(zip(recording.frames(), keys)):
         cand = run.frame(held, ref)
@@ -118,11 +127,17 @@ def lockstep(
                 starts_run = _starts_run(recording, frame)
         if starts_run is not None:
             starts_run.append(before is None or video_metric.differ(tables, before, ref))
-        before = ref
+        early += ahead is not None and video_metric.same(ahead, ref)
+        ahead = None
         if differing[frame] > video_metric.NOISE_PIXELS:
             keeper.diverged(frame, ref, cand)
+            diverging += 1
+            if diverging <= TIMED:
+                late += before is not None and video_metric.same(cand, before)
+                ahead = cand
         elif keeper.begun is None:
             keeper.same(frame, ref)
+        before = ref
         if video is not None:
             video(ref, cand)
         if progress is not None and frame % 32 == 31:
@@ -140,6 +155,8 @@ def lockstep(
         keeper.pairs(),
         run.traps,
         run.notes + list(getattr(candidate, "notes", [])),
+        early,
+        late,
     )
 
 

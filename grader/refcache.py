@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from abi.candidate import PIXEL_MASK, PIXELS, CandidateError, EmulatorError, boot, drain, load, start
 from abi.loader import Case as CaseKey
 from abi.loader import Emulator
-from abi.recorded import MAGIC, VERSION, Header, Recording, RecordingError
+from abi.recorded import MAGIC, VERSION, Header, Recording, RecordingError, read_header
 from grader.manifest import Case
 
 if TYPE_CHECKING:
@@ -60,6 +60,13 @@ def cache_path(folder: Path, case: Case, reference: Emulator) -> Path:
     """Where the recording of a testcase belongs."""
     key = f"{reference.identity} {case.rom_sha256} {case.replay_sha256} {case.frames}"
     return folder / f"{case.id}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.refcache"
+
+
+def identity(case: Case, reference: Emulator) -> str:
+    """SHA-256 of the reference: for recordings, of the one that was recorded. EmulatorError when there is none."""
+    if reference.recorded:
+        return read_header(reference.recording_path(case_key(case))).reference_sha256
+    return reference.identity
 
 
 def matches(header: Header, case: Case, reference_sha256: str | None) -> str | None:

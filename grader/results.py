@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Callable
@@ -9,10 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from abi.candidate import EmulatorError
 from abi.loader import Emulator
+from grader import refcache
 from grader.manifest import Case
 
-FORMAT = 1
+FORMAT = 2
 """Bumped when results change meaning: ``--resume`` then starts over."""
 
 
@@ -27,15 +30,22 @@ class Task:
     corpus_folder: Path | None = None
     boot_frames: int = 0
     emit_video: bool = False
+    hints: bool = False
+    also: Emulator | None = None
+    """A second reference (``beyond``)."""
 
-    def key(self, reference_sha256: str) -> str:
-        """Identity of the result: same key, same bytes."""
+    def key(self) -> str:
+        """Identity of the result: same key, same bytes. EmulatorError when the reference lacks the testcase."""
         case = self.case
+        also = ""
+        if self.also is not None:
+            with contextlib.suppress(EmulatorError):  # it lacks the testcase, which is no fault
+                also = refcache.identity(case, self.also)
         parts = [
             FORMAT,
             self.candidate.identity,
             str(self.candidate.limits),
-            reference_sha256,
+            refcache.identity(case, self.reference),
             case.id,
             case.section,
             case.subsystem,
@@ -46,6 +56,9 @@ class Task:
             case.scoring_mode,
             self.boot_frames,
             self.emit_video,
+            self.hints,
+            self.also is not None,
+            also,
         ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -65,6 +78,12 @@ class Row:
     first_diverge_frame: int | None = None
     diverging_frames: int = 0
     frames: int = 0
+    loudness: float = 1.0
+    """The loudness term of the strict score."""
+    also: dict[str, Any] | None = None
+    """How the references compare, and the candidate with the second one (``grade``); None without a second one."""
+    hints: dict[str, Any] = field(default_factory=dict)
+    """What ``hints.of_testcase`` found."""
 
 
 @dataclass
@@ -80,6 +99,14 @@ class Outcome:
     def detail(self) -> bytes:
         """``<id>.detail.json``: what ``--resume`` and the report need; not part of the published format."""
         return dump({"key": self.key, "row": vars(self.row), "page": self.page, "log": self.log})
+
+
+def number(value: float | None) -> str:
+    """Four decimals; only a perfect score reads 1.0000."""
+    if value is None:
+        return "-"
+    text = f"{value:.4f}"
+    return "0.9999" if text == "1.0000" and value < 1.0 - 1e-9 else text
 
 
 def dump(data: Any, indent: int | None = None) -> bytes:

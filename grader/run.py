@@ -17,8 +17,7 @@ from typing import Any
 
 from abi.candidate import EmulatorError
 from abi.loader import Emulator
-from abi.recorded import RecordingError, read_header
-from grader import aggregate, parallel, refcache
+from grader import aggregate, beyond, parallel, refcache
 from grader.manifest import Corpus
 from grader.results import Outcome, Row, Task, dump, grade_case
 
@@ -34,6 +33,9 @@ class Options:
     partial: bool = False
     """Only some testcases of the corpus: see ``aggregate``."""
     report: bool = True
+    strict: bool = False
+    hints: bool = False
+    also: Emulator | None = None
 
 
 @dataclass
@@ -84,19 +86,29 @@ def tasks_of(corpus: Corpus, candidate: Emulator, reference: Emulator, options: 
         candidate = candidate.with_limits(limits)
     cache = options.cache or refcache.default_folder()
     return [
-        Task(case, candidate, reference, cache, corpus.folder, corpus.config.candidate_boot_frames, options.emit_video)
+        Task(
+            case,
+            candidate,
+            reference,
+            cache,
+            corpus.folder,
+            corpus.config.candidate_boot_frames,
+            options.emit_video,
+            options.hints,
+            options.also,
+        )
         for case in corpus.cases
     ]
 
 
-def check_opens(task: Task) -> None:
-    """Set a candidate up once before anything is run, so that a hopeless one costs one clear line and not hours."""
+def check_opens(emulator: Emulator) -> None:
+    """Set an emulator up once before anything is run, so that a hopeless one costs one clear line and not hours."""
     from abi.candidate import CandidateError, start
 
-    if task.candidate.kind in ("pynes_ref", "folder", "recording") and not task.candidate.bug:
+    if emulator.kind in ("pynes_ref", "folder", "recording") and not emulator.bug:
         return  # nothing that could fail is done before a ROM is loaded
     try:
-        instance = task.candidate.open()
+        instance = emulator.open()
         try:
             start(instance)
         finally:
@@ -104,7 +116,7 @@ def check_opens(task: Task) -> None:
             if close is not None:
                 close()
     except CandidateError as error:
-        raise EmulatorError(f"{task.candidate.name}: {error}") from None
+        raise EmulatorError(f"{emulator.name}: {error}") from None
 
 
 def _finished_before(task: Task, out: Path) -> Outcome | None:
@@ -120,16 +132,9 @@ def _finished_before(task: Task, out: Path) -> Outcome | None:
     if row.skip_reason is None and not all((out / name).is_file() for name in wanted):
         return None
     try:
-        reference = _reference_sha256(task)
-    except (RecordingError, EmulatorError):
+        return outcome if outcome.key == task.key() else None
+    except EmulatorError:
         return None
-    return outcome if outcome.key == task.key(reference) else None
-
-
-def _reference_sha256(task: Task) -> str:
-    if task.reference.recorded:
-        return read_header(task.reference.recording_path(refcache.case_key(task.case))).reference_sha256
-    return task.reference.identity
 
 
 def grade(
@@ -145,7 +150,9 @@ def grade(
     options = options or Options()
     listener = listener or Listener()
     tasks = tasks_of(corpus, candidate, reference, options)
-    check_opens(tasks[0])
+    check_opens(tasks[0].candidate)
+    if options.also is not None:
+        check_opens(options.also)
     out.mkdir(parents=True, exist_ok=True)
     outcomes: dict[int, Outcome] = {}
     if options.resume:
@@ -182,6 +189,17 @@ def grade(
     result = aggregate.summary(
         tasks[0].candidate.label, tasks[0].candidate.identity, rows, corpus.config, partial=options.partial
     )
+    if options.strict:
+        result["strict"] = beyond.strict(rows, corpus.config, options.partial)
+    if options.also is not None:
+        result["both"] = beyond.both(rows, corpus.config, options.also.label, options.partial)
+    if options.hints:
+        from grader import hints
+
+        result["hints"] = {
+            "subsystems": hints.by_subsystem(rows),
+            "testcases": {row.id: row.hints for row in rows if row.hints},
+        }
     write_file(out / "summary.json", dump(result, indent=2))
     if options.report:
         from grader.report import render

@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from grader.beyond import remark
 from grader.manifest import SECTIONS
-from grader.results import Row
+from grader.results import Row, number
 from grader.run import Listener
 
 
@@ -80,14 +81,6 @@ class Live(Listener):
         (self.progress.console if self.progress else self.console).print(f"note: {text}", markup=False)
 
 
-def number(value: float | None) -> str:
-    """Four decimals; only a perfect score reads 1.0000."""
-    if value is None:
-        return "-"
-    text = f"{value:.4f}"
-    return "0.9999" if text == "1.0000" and value < 1.0 - 1e-9 else text
-
-
 def _scores(row: Row) -> str:
     if row.skip_reason:
         return f"0, skipped: {row.skip_reason}"
@@ -111,7 +104,7 @@ def summary_table(console: Console, summary: dict[str, Any], rows: Sequence[Row]
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("remark", overflow="fold")
     for row in rows:
-        remark = row.skip_reason or (row.notes[0] if row.notes else "")
+        said = row.skip_reason or remark(row) or (row.notes[0] if row.notes else "")
         table.add_row(
             row.id,
             f"{row.section}/{row.subsystem}",
@@ -119,7 +112,7 @@ def summary_table(console: Console, summary: dict[str, Any], rows: Sequence[Row]
             coloured(row.audio_score),
             f"{row.diverging_frames}/{row.frames}" if row.diverging_frames else "",
             "" if row.first_diverge_frame is None else str(row.first_diverge_frame),
-            remark.replace("[", r"\["),
+            said.replace("[", r"\["),
         )
     console.print(table)
     console.print()
@@ -130,3 +123,18 @@ def summary_table(console: Console, summary: dict[str, Any], rows: Sequence[Row]
             console.print(f"{name:<11}{coloured(section['score'])}  x {section['weight']:.2f}   [dim]{parts}[/dim]")
     partial = "   (only some testcases)" if summary.get("partial") else ""
     console.print(f"[bold]{'overall':<11}{number(summary['overall'])}[/bold]{partial}")
+    if "strict" in summary:
+        sound = summary["strict"]["sections"].get("audio", {}).get("score")
+        console.print(f"{'strict':<11}{number(summary['strict']['overall'])}   [dim]audio {number(sound)}[/dim]")
+    if "both" in summary:
+        both = summary["both"]
+        count = sum("missing" not in entry for entry in both["per_testcase"].values())
+        some = "1 testcase" if count == 1 else f"{count} testcases"
+        text = f"without what the references dispute in {some}" if count else "the references agree"
+        console.print(f"{'both':<11}{number(both['overall'])}   [dim]{text}[/dim]")
+    if "hints" in summary:
+        from grader.hints import lines
+
+        console.print()
+        for line in lines(summary["hints"]["subsystems"]):
+            console.print(line, markup=False, soft_wrap=True)

@@ -14,20 +14,13 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from grader.beyond import remark
 from grader.manifest import SECTIONS
-from grader.results import Outcome, Row
+from grader.results import Outcome, Row, number
 
 
 def _part(name: str) -> str:
     return files(__package__).joinpath(name).read_text("utf-8")
-
-
-def number(value: float | None) -> str:
-    """Four decimals; only a perfect score reads 1.0000."""
-    if value is None:
-        return "-"
-    text = f"{value:.4f}"
-    return "0.9999" if text == "1.0000" and value < 1.0 - 1e-9 else text
 
 
 def grade_of(value: float | None) -> str:
@@ -58,11 +51,35 @@ def _sections(summary: dict[str, Any]) -> str:
     return "".join(out)
 
 
+def _beside(summary: dict[str, Any]) -> str:
+    """What was asked for beside the score: strict, both references, hints."""
+    out = []
+    if "strict" in summary:
+        strict = summary["strict"]
+        sound = strict["sections"].get("audio", {}).get("score")
+        overall = _score(strict["overall"], "strict")
+        out.append(f"<p>Strict, with loudness: {overall}, sound {_score(sound, 'strict sound')}</p>")
+    if "both" in summary:
+        both = summary["both"]
+        names = [name for name, entry in both["per_testcase"].items() if "missing" not in entry]
+        text = f"without what they dispute: {', '.join(names)}" if names else "they agree everywhere"
+        out.append(
+            f"<p>Beside the second reference, {escape(both['also'])}: {_score(both['overall'], 'both references')} "
+            f"({escape(text)})</p>"
+        )
+    if "hints" in summary:
+        from grader.hints import lines
+
+        found = "".join(f"<li>{escape(line)}</li>" for line in lines(summary["hints"]["subsystems"]))
+        out.append(f"<h2>Hints</h2><ul>{found or '<li>nothing to say</li>'}</ul>")
+    return f'<section class="beside">{"".join(out)}</section>' if out else ""
+
+
 def _case(row: Row, page: dict[str, Any], place: int) -> str:
     perfect = row.video_score == 1.0 and row.audio_score in (None, 1.0) and not row.skip_reason
-    remark = row.skip_reason or (row.notes[0] if row.notes else "")
-    if not remark and row.first_diverge_frame is not None:
-        remark = f"{row.diverging_frames} of {row.frames} frames diverge, the first is {row.first_diverge_frame}"
+    said = row.skip_reason or remark(row) or (row.notes[0] if row.notes else "")
+    if not said and row.first_diverge_frame is not None:
+        said = f"{row.diverging_frames} of {row.frames} frames diverge, the first is {row.first_diverge_frame}"
     audio = row.audio_score
     worst = min(row.video_score, 1.0 if audio is None else audio)
     body = '<div class="body"></div>' if page else f'<div class="body"><p>{escape(row.skip_reason or "")}</p></div>'
@@ -72,15 +89,24 @@ def _case(row: Row, page: dict[str, Any], place: int) -> str:
         f'<span class="id">{escape(row.id)}</span>'
         f'<span class="sub">{escape(row.section)}/{escape(row.subsystem)}</span>'
         f"{_score(row.video_score, 'picture')}{_score(audio, 'sound')}"
-        f'<span class="remark">{escape(remark)}</span></summary>{body}</details>'
+        f'<span class="remark">{escape(said)}</span></summary>{body}</details>'
     )
+
+
+def _said(row: Row) -> list[str]:
+    hints = [*row.hints.get("picture", []), *row.hints.get("sound", [])]
+    channels = row.hints.get("channels")
+    if channels:
+        hints.append("channels beside the reference's: " + ", ".join(f"{k} {v:.2f}" for k, v in channels.items()))
+    return [f"hint: {text}" for text in hints]
 
 
 def render(summary: dict[str, Any], outcomes: Sequence[Outcome], reference: str) -> bytes:
     """The page, UTF-8."""
     data = [
-        {**outcome.page, "id": outcome.row.id, "notes": outcome.row.notes} if outcome.page else None
+        {**outcome.page, "id": row.id, "notes": row.notes + _said(row)} if outcome.page else None
         for outcome in outcomes
+        for row in [outcome.row]
     ]
     skipped = sum(outcome.row.skip_reason is not None for outcome in outcomes)
     facts = [
@@ -101,6 +127,7 @@ def render(summary: dict[str, Any], outcomes: Sequence[Outcome], reference: str)
         "OVERALL": _score(summary["overall"], "overall"),
         "FACTS": " · ".join(facts),
         "SECTIONS": _sections(summary),
+        "BESIDE": _beside(summary),
         "CASES": "\n".join(_case(outcome.row, outcome.page, n) for n, outcome in enumerate(outcomes)),
         "STYLE": _part("report.css"),
         "SCRIPT": _part("report.js"),

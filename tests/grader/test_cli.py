@@ -72,6 +72,27 @@ def test_grading_is_the_default_command(place):
     assert "1.0000" in again.stdout
 
 
+def test_what_stands_beside_the_score(place):
+    """What ``--strict``, ``--also`` and ``--hints`` print, and nothing of it without them.
+
+    The toy's sound is right, so strict is the score; the references differ in all pictures, so both is the sound's 1.
+    """
+    arguments = ("-r", "toy.wasm", "toy.wasm:scanline", "corpus", "out/beside", "-j", "0")
+    plain = grader(place, *arguments).stdout
+    more = grader(place, *arguments, "--strict", "--also", "toy.wasm:blank", "--hints").stdout
+    summary = json.loads((place / "out" / "beside" / "summary.json").read_text())
+    assert f"strict     {summary['overall']:.4f}   audio 1.0000" in more
+    assert "both       -   without what the references dispute in 3 testcases" in more
+    assert more.count("references differ: picture 0.") == 3
+    assert "procedural/cpu: 1 of 1 testcases lose points (one)" in more
+    assert "procedural/cpu: the picture is 1 line low (one)" in more
+    for words in ("strict", "both", "references differ", "lose points"):
+        assert words not in plain
+    html = (place / "out" / "beside" / "report.html").read_text()
+    assert "Beside the second reference, toy-blank: " in html
+    assert "<li>procedural/cpu: the picture is 1 line low (one)</li>" in html
+
+
 def test_compare(place):
     for name in ("toy.wasm", "toy.wasm:ab-swap"):
         grader(place, "-r", "toy.wasm", name, "corpus", "-j", "0")
@@ -142,6 +163,7 @@ def test_check(place):
         (("toy.wasm", "nowhere", "-r", "toy.wasm"), "nowhere: 1 fault in this corpus"),
         (("toy.wasm", "corpus", "-r", "toy.wasm", "--only", "ten"), "there is no testcase 'ten'"),
         (("toy.wasm", "corpus", "-r", "nothing"), "nothing: no such emulator"),
+        (("toy.wasm", "corpus", "-r", "toy.wasm", "--also", "nothing"), "nothing: no such emulator"),
         (("toy.wasm", "corpus", "/dev/null/out", "-r", "toy.wasm", "-j", "0"), "Not a directory"),
         (("toy.wasm", "corpus", "-r", "toy.wasm", "--executor", "moon"), "give local or dask://"),
         (("toy.wasm", "corpus", "-r", "toy.wasm", "--jobs", "-3"), "--jobs"),
