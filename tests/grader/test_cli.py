@@ -1,10 +1,9 @@
-"""The command line: quick help, plain errors, tables, and the report in a browser where there is one."""
+"""The command line: quick help, plain errors, tables, and the report's bytes (in a browser: test_pages.py)."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -172,59 +171,6 @@ def test_check(place):
 )
 def test_mistakes_are_one_line_and_exit_2(place, arguments, words):
     assert words in grader(place, *arguments, code=2).stderr
-
-
-def test_report_in_a_browser(place):
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("no chromium")
-    grader(place, "-r", "toy.wasm", "toy.wasm:ab-swap", "corpus", "out/page", "-j", "0")
-    page_url = (place / "out" / "page" / "report.html").as_uri()
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for scheme in ("light", "dark"):
-            page = browser.new_page(color_scheme=scheme)
-            faults, requests = [], []
-            page.on("console", lambda message, faults=faults: message.type == "error" and faults.append(message.text))
-            page.on("pageerror", lambda error, faults=faults: faults.append(str(error)))
-            page.on("request", lambda request, requests=requests: requests.append(request.url))
-            page.goto(page_url)
-            background = page.evaluate("getComputedStyle(document.body).backgroundColor")
-            assert background == ("rgb(251, 251, 249)" if scheme == "light" else "rgb(20, 22, 26)")
-            page.check("#imperfect")
-            assert page.locator(".case:visible").count() == 1
-            page.uncheck("#imperfect")
-            page.focus("#case-game summary")
-            page.keyboard.press("Enter")
-            page.wait_for_selector("#case-game[data-ready]")
-            label = page.locator("#case-game output")
-            assert label.inner_text().startswith("frame 10 ·")
-            assert label.inner_text().endswith("· A")
-            page.keyboard.press("ArrowLeft")
-            assert label.inner_text().startswith("frame 9 · score 1 · 0 pixels differ")
-            page.keyboard.press("ArrowRight")
-            page.keyboard.press("ArrowRight")
-            assert label.inner_text().startswith("frame 11 ·")
-            drawn = (
-                "[...document.querySelectorAll('#case-game canvas')].map(c => c.getContext('2d')"
-                ".getImageData(0, 0, c.width, c.height).data.some(v => v))"
-            )
-            page.wait_for_timeout(200)
-            assert page.evaluate(drawn) == [True] * 6
-            red = (
-                "(() => { const c = document.querySelector('#case-game canvas[aria-label=difference]');"
-                "const d = c.getContext('2d').getImageData(0, 0, 256, 240).data; let n = 0;"
-                "for (let i = 0; i < d.length; i += 4) n += d[i] === 255 && d[i + 1] === 48; return n; })()"
-            )
-            shown = int(label.inner_text().split(" pixels")[0].split()[-1])
-            assert page.evaluate(red) == shown
-            page.click("#theme")
-            assert page.evaluate("getComputedStyle(document.body).backgroundColor") != background
-            assert faults == []
-            assert [url for url in requests if not url.startswith(("data:", "file:"))] == []
-            page.close()
-        browser.close()
 
 
 def test_the_report_has_the_scores_without_scripts(place):
