@@ -25,7 +25,7 @@ def replacing(path: str | os.PathLike) -> Iterator[BinaryIO]:
     file untouched. A device or a pipe (``/dev/stdout``) is written to at once, not replaced; ``seekable()`` is False.
     """
     if is_special(path):
-        with open(path, "ab") as file:
+        with _open_special(path) as file:
             yield _Stream(file)
         return
     target = Path(os.path.realpath(path))  # a symbolic link stays a link
@@ -45,8 +45,17 @@ def replacing(path: str | os.PathLike) -> Iterator[BinaryIO]:
     _sync_folder(target.parent)
 
 
+def _open_special(path):
+    name = os.path.abspath(path)
+    number = {"/dev/stdout": "1", "/dev/stderr": "2"}.get(name, name.removeprefix("/dev/fd/"))
+    if number.isdecimal():
+        # Opened by its name it would have a position of its own, and what is printed later would overwrite this.
+        return os.fdopen(os.dup(int(number)), "wb")
+    return open(path, "ab")
+
+
 class _Stream(io.RawIOBase):
-    """Bytes go one way: /dev/stdout may be a file opened for appending, which seeks but writes at its end."""
+    """Bytes go one way: /dev/stdout may be a file, which seeks, but perhaps has something in it already."""
 
     def __init__(self, file):
         self._file = file

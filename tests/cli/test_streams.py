@@ -1,11 +1,13 @@
 """Pipes, full devices and Ctrl-C; and what is said when a start is slow."""
 
+import io
 import json
 import os
 import signal
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from commands import KEYS, PINEWOOD, Result, files, needs_full, refused, spawn, spawned
 
@@ -47,6 +49,24 @@ def test_output_to_a_pipe():
     lines = done.out.splitlines()
     assert [len(line) for line in lines[:3]] == [64] * 3
     assert set(json.loads(lines[3])) == KEYS
+
+
+def test_output_to_stdout_that_is_a_file(tmp_path):
+    """What comes first stands first, and the summary behind it."""
+    for option in ("--hashes", "--npz"):
+        with (tmp_path / "out").open("wb") as file:
+            file.write(b"before\n")
+            file.flush()
+            spawned("run", PINEWOOD, "--frames", 3, option, "/dev/stdout", stdout=file)
+        written = (tmp_path / "out").read_bytes()
+        assert written.startswith(b"before\n")
+        assert set(json.loads(written[written.rindex(b'{"rom"') :])) == KEYS
+        between = written[7 : written.rindex(b'{"rom"')]
+        if option == "--npz":
+            with np.load(io.BytesIO(between)) as found:
+                assert found["frames"].shape == (3, 240, 256)
+        else:
+            assert [len(line) for line in between.splitlines()] == [64] * 3
 
 
 def wait_until_started(process):
