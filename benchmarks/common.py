@@ -52,30 +52,31 @@ def machine() -> str:
 
 
 def timed(task):
-    """Wall seconds of ``task()``, or None if the process did not have the processor for a tenth of them."""
+    """Wall seconds of ``task()``, and whether the process had the processor for nine tenths of them."""
     wall, cpu = time.perf_counter(), time.process_time()
     task()
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    return None if wall > 0.05 and cpu < (1 - STOLEN) * wall else wall
+    return wall, wall <= 0.05 or cpu >= (1 - STOLEN) * wall
 
 
-def interleaved(tasks, rounds=5):
-    """Run ``{name: task}`` in turn, ``rounds`` times each: ``{name: [seconds, ...]}``."""
-    times = {name: [] for name in tasks}
+def interleaved(tasks, rounds=5, measure=timed):
+    """Run ``{name: task}`` in turn, ``rounds`` times each: ``{name: [value, ...]}``.
+
+    ``measure(task)`` gives a value (seconds, by default) and whether it counts. Where none did, all are given.
+    """
+    good = {name: [] for name in tasks}
+    noisy = {name: [] for name in tasks}
     for _ in range(2 * rounds):
         for name, task in tasks.items():
-            if len(times[name]) < rounds:
-                seconds = timed(task)
-                if seconds is not None:
-                    times[name].append(seconds)
-        if all(len(t) >= rounds for t in times.values()):
+            if len(good[name]) < rounds:
+                value, quiet = measure(task)
+                (good if quiet else noisy)[name].append(value)
+        if all(len(values) >= rounds for values in good.values()):
             break
-    for name, task in tasks.items():
-        while not times[name]:
-            wall = time.perf_counter()
-            task()
-            times[name].append(time.perf_counter() - wall)
-    return times
+    for name in tasks:
+        if not good[name]:
+            print(f"no quiet round of {name}: the machine was busy", file=sys.stderr)
+    return {name: good[name] or noisy[name] for name in tasks}
 
 
 def summary(values, unit=1.0):
