@@ -46,7 +46,7 @@ AUDIBLE = 0.02
 MISSING = 0.25
 """A channel with less than this part of the others' loudness is called missing: they sound in its bands, too."""
 TRIED = 3
-"""Pictures tried for a shift."""
+"""Pictures tried for a shift: evenly spread, then the first ones."""
 
 
 def of_testcase(case: Case, recording: Recording, run: Comparison, row: Row) -> dict[str, Any]:
@@ -73,19 +73,24 @@ def of_pictures(run: Comparison) -> list[str]:
     for count, word in ((run.early, "early"), (run.late, "late")):
         if count > 0.5 * timed:
             return [f"the picture is one frame {word} ({count} of the first {timed} diverging frames)"]
-    found = _shift(pairs) or _colours(pairs) or _place(pairs)
-    return [found] if found else []
+    spread = pairs[:: max(len(pairs) // TRIED, 1)][:TRIED]
+    if shift := _shift(spread):
+        return [f"the picture is {shift}"]
+    if found := _colours(pairs) or _place(pairs):
+        return [found]
+    if shift := _shift(pairs[:TRIED]):  # before it led the game another way
+        return [f"the first pictures that differ are {shift}"]
+    return []
 
 
 def _shift(pairs: list[Pair]) -> str | None:
-    tried = pairs[:: max(len(pairs) // TRIED, 1)][:TRIED]
-    shifts = {shift_in_space(*(p.reshape(HEIGHT, WIDTH) for p in pair)) for pair in tried}
+    shifts = {shift_in_space(*(p.reshape(HEIGHT, WIDTH) for p in pair)) for pair in pairs}
     if len(shifts) != 1 or None in shifts:
         return None
     ((dy, dx),) = shifts  # type: ignore[misc]
     down = f"{abs(dy)} line{'s' * (abs(dy) > 1)} {'low' if dy > 0 else 'high'}"
     right = f"{abs(dx)} pixel{'s' * (abs(dx) > 1)} to the {'right' if dx > 0 else 'left'}"
-    return "the picture is " + " and ".join(part for part, by in ((down, dy), (right, dx)) if by)
+    return " and ".join(part for part, by in ((down, dy), (right, dx)) if by)
 
 
 def _colours(pairs: list[Pair]) -> str | None:
@@ -110,8 +115,6 @@ def _place(pairs: list[Pair]) -> str | None:
         return "only the leftmost 8 pixels differ: clipping (PPUMASK bits 1 and 2)"
     if last - first < 16:
         return f"only scanlines {first} to {last} differ: a split, or something that happens once a frame"
-    if first > 16:
-        return f"only scanline {first} and those below it differ: a split there, or what is drawn from there on"
     return None
 
 
