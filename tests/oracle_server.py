@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 TOKEN = "the-first-token"
 OTHER = "the-second-token"
 SECRETS = ("pynes", "toy", "numba", "wasmtime", "uvicorn", "traceback", 'file "', str(ROOT).lower())

@@ -1,11 +1,9 @@
 """The import rules of ARCHITECTURE.md, checked on the syntax trees."""
 
 import ast
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parent.parent
+from places import ROOT
 
 # Bottom to top; a module of the core may import only from rows above its own.
 LAYERS = [

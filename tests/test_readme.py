@@ -1,14 +1,13 @@
 """What README.md shows works: its Python, its commands and their options."""
 
 import re
-from pathlib import Path
 
 import pytest
+from places import ROOT
 from typer.testing import CliRunner
 
 from pynes_ref.cli import app
 
-ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
 
 

@@ -4,16 +4,16 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import wasmtime
+from places import ROOT
 from wasm_consoles import console_state, random_keys, run_both, started, state
 
 from abi import conformance
 from abi.candidate import OPTIONAL, REQUIRED, load
 from pynes_ref.bundled import folder
 
-SOURCES = Path(__file__).parents[2] / "pynes_ref"
+SOURCES = ROOT / "pynes_ref"
 OWN = sorted(folder("test_roms").glob("*.nes"))
 
 

@@ -15,8 +15,7 @@ from pathlib import Path
 import corpus_maker
 import pytest
 import toy_emulator as toy
-
-ROOT = Path(__file__).resolve().parents[2]
+from places import ROOT
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,11 @@
 import importlib.util
 import shutil
 import sys
-from pathlib import Path
 
 import pytest
+from places import ROOT
 
-ROMS = Path(__file__).resolve().parents[2] / "test_roms"
+ROMS = ROOT / "test_roms"
 SOURCES = ROMS / "src"
 
 

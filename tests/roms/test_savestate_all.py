@@ -4,16 +4,14 @@ import hashlib
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from places import SHARED, rom_or_skip
+from places import ROOT, SHARED, rom_or_skip
 
 from pynes_ref import Console, bundled
 from pynes_ref.movie import Movie, load
 from pynes_ref.roms import known
 
-ROOT = Path(__file__).parents[2]
 CORPUS = SHARED / "corpus"
 
 # A frame costs 1.5 ms; 190 ROMs have to stay well below a minute.
