@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pynes_ref.core import ppu, ppu_regs, ppu_sprites, ppu_vram
+from pynes_ref.core import ppu, ppu_next, ppu_regs, ppu_sprites, ppu_vram
 from pynes_ref.core.jit import entry as jit
 from pynes_ref.core.state import NES, offset_of
 
@@ -35,7 +35,7 @@ def catch_up(nes):
 
 @jit
 def next_events(nes):
-    return ppu.ppu_next_nmi_dot(nes), ppu.ppu_next_frame_dot(nes)
+    return ppu_next.ppu_next_nmi_dot(nes), ppu_next.ppu_next_frame_dot(nes)
 
 
 @jit

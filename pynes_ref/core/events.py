@@ -14,7 +14,8 @@ from .clock import cycle_end, sample, settle
 from .dma import dma_on_write, dma_pending, dma_run
 from .jit import inline, inner, outline
 from .mappers.dispatch import QUIET, mapper_irq_quiet
-from .ppu import ppu_next_a12_dot, ppu_next_frame_dot, ppu_next_nmi_dot, ppu_run
+from .ppu import ppu_run
+from .ppu_next import ppu_next_a12_dot, ppu_next_frame_dot, ppu_next_nmi_dot
 
 # The boundary check starts this many cycles before a frame can end.
 FRAME_MARGIN = 3

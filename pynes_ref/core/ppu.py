@@ -34,10 +34,12 @@ from .ppu_render import (
 )
 from .ppu_sprites import HALTED, corrupt_oam, evaluate, follow_bus_late, rearm_sprites, sprite_fetch_dot
 from .ppu_vram import (
+    LINE,
     PRE_RENDER,
     RENDERING,
     SHOW_BG,
     SHOW_SPRITES,
+    VBL_LINE,
     drive_a12,
     is_rendering,
     is_stored,
@@ -45,17 +47,9 @@ from .ppu_vram import (
     next_tile,
     step_v,
 )
-from .state import NEVER
 
-# Dots on which A12 can rise after it has been low: first background pattern fetch
-# of a line, sprite fetches, the next line's first tile.
-TILE_RISE, SPRITE_RISE, PREFETCH_RISE, LAST_RISE = 5, 261, 325, 334
-RISES_OF_TALL_SPRITES = 6  # a line cannot give more
 LAST_DOT = 340
 SHORT_LAST_DOT = 339
-LINE = 341
-VBL_LINE = 241
-FRAME_DOTS = 262 * LINE
 VBL = 0x80
 HORIZONTAL, VERTICAL = 0x041F, 0x7BE0  # the bits of t that are copied to v
 WARM_UP = 29_658  # CPU cycles for which $2000, $2001, $2005 and $2006 cannot be written
@@ -320,72 +314,6 @@ def ppu_run(nes, mem, target):
             _skip_dots(nes, first, last)
         else:
             _run_dots(nes, mem, first, last)
-
-
-@outline
-def ppu_next_nmi_dot(nes):
-    """A dot count before which ``nmi_line`` cannot change unless a register is accessed."""
-    ppu = nes.ppu
-    if ppu.nmi_line:
-        edge = PRE_RENDER * LINE + 1
-    elif ppu.ctrl & 0x80:
-        edge = VBL_LINE * LINE + 1
-    else:
-        return NEVER
-    position = ppu.scanline * LINE + ppu.dot
-    if position < edge:
-        return ppu.dots + edge - position
-    # The next frame may begin a dot early.
-    return ppu.dots + FRAME_DOTS - 1 + edge - position
-
-
-@outline
-def ppu_next_a12_dot(nes, clocks):
-    """A dot count before which no more than ``clocks`` filtered rises of A12 can come unless a register is accessed.
-
-    8x8 sprites and a background give one such rise a line, on dot 261 or 325,
-    and the background one more on dot 5 of the pre-render line; 8x16 sprites
-    can give several between dots 261 and 317. https://www.nesdev.org/wiki/MMC3
-    """
-    ppu = nes.ppu
-    if ppu.unsettled or nes.cart.a12_watch > 1:
-        return ppu.dots + 1
-    background = ppu.ctrl & 0x10
-    tall = ppu.ctrl & 0x20
-    sprites = tall or ppu.ctrl & 0x08
-    if ppu.mask & RENDERING == 0 or not (background or sprites):
-        return NEVER
-    line, dot = ppu.scanline, ppu.dot
-    first = SPRITE_RISE if sprites else PREFETCH_RISE
-    after_blank = (PRE_RENDER - line) * LINE + (TILE_RISE if background else first) - dot
-    if 240 <= line < PRE_RENDER:
-        wait = after_blank
-    elif background and ppu.a12 == 0:
-        # The table may just have been switched: any fetch can be the rise.
-        wait = np.int64(1)
-    elif dot < first:
-        wait = first - dot
-    elif dot < LAST_RISE:
-        wait = np.int64(1)
-    elif line == 239:
-        wait = after_blank
-    else:
-        wait = LINE - dot + first
-    lines = clocks // RISES_OF_TALL_SPRITES if tall else clocks
-    if background and lines:
-        lines -= 1
-    # A frame may be a dot short.
-    return ppu.dots + max(np.int64(1), wait + lines * LINE - 2)
-
-
-@outline
-def ppu_next_frame_dot(nes):
-    """The first dot count at which ``frame_done`` can be raised."""
-    ppu = nes.ppu
-    left = FRAME_DOTS - (ppu.scanline * LINE + ppu.dot)
-    if left > 1 and ppu.odd_frame:
-        left -= 1
-    return ppu.dots + left
 
 
 @outline

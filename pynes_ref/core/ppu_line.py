@@ -26,7 +26,7 @@ from .ppu_sprites import (
     rearm_sprites,
     sprite_height,
 )
-from .ppu_vram import SHOW_BG, SHOW_SPRITES, a12_edge, is_stored, next_row, next_tile
+from .ppu_vram import SHOW_BG, SHOW_SPRITES, a12_edge, is_stored, next_row
 
 LAST_LINE = 239
 HORIZONTAL = 0x041F
@@ -47,20 +47,30 @@ def _fetch_tiles(nes, mem, count, at_row, tick):
     pattern = ((ppu.ctrl & 0x10) << 8) | ((v >> 12) & 7)
     watch = cart.a12_watch
     nt = at = lo = hi = np.int64(0)
-    for j in range(count):
+    done = np.int64(0)
+    while done < count:
+        # As far as the nametable goes.
+        coarse_x = v & 31
+        run = min(count - done, 32 - coarse_x)
         addr = 0x2000 | (v & 0x0FFF)
-        nt = np.int64(mem[page[addr >> 10] + addr])
-        addr = 0x23C0 | (v & 0x0C00) | ((v >> 4) & 0x38) | ((v >> 2) & 0x07)
-        at = (np.int64(mem[page[addr >> 10] + addr]) >> (((v >> 4) & 4) | (v & 2))) & 3
-        addr = pattern | (nt << 4)
-        chr_page = page[addr >> 10] + addr
-        lo = np.int64(mem[chr_page])
-        hi = np.int64(mem[chr_page + 8])
-        rows[at_row + j] = _row(lo, hi, at)
-        v = next_tile(v)
-        if watch:
-            a12_edge(nes, mem, 0x2000, tick + 8 * j)
-            a12_edge(nes, mem, addr, tick + 8 * j + 4)
+        names = page[addr >> 10] + addr
+        addr = 0x23C0 | (v & 0x0C00) | ((v >> 4) & 0x38)
+        attributes = page[addr >> 10] + addr
+        lower = (v >> 4) & 4
+        for j in range(run):
+            x = coarse_x + j
+            nt = np.int64(mem[np.uint64(names + j)])
+            at = (np.int64(mem[np.uint64(attributes + (x >> 2))]) >> (lower | (x & 2))) & 3
+            addr = pattern | (nt << 4)
+            chr_at = page[addr >> 10] + addr
+            lo = np.int64(mem[np.uint64(chr_at)])
+            hi = np.int64(mem[np.uint64(chr_at + 8)])
+            rows[at_row + done + j] = _row(lo, hi, at)
+            if watch and (pattern & 0x1000 or done + j == 0):  # with table 0 it stays low
+                a12_edge(nes, mem, 0x2000, tick + 8 * (done + j))
+                a12_edge(nes, mem, addr, tick + 8 * (done + j) + 4)
+        done += run
+        v = v + run if coarse_x + run < 32 else (v & ~31) ^ 0x0400
     ppu.v = v
     ppu.fetch_nt = nt
     ppu.fetch_at = at
@@ -69,23 +79,56 @@ def _fetch_tiles(nes, mem, count, at_row, tick):
 
 
 @inner
-def _draw_background(nes, bg_from):
-    """Lay the rows out as pixels (``scratch.pixels``, from x + fine X) and colour them."""
+def _make_colours(nes):
+    """Colours of the 32 palette cells, and of the 256 pairs of background pixels, if palette or mask have changed."""
     ppu, scratch = nes.ppu, nes.scratch
-    pixels, rows, colours = scratch.pixels, scratch.rows, scratch.colours
-    for k in range(33):
-        row = rows[k]
-        for b in range(8):
-            pixels[8 * k + b] = (row >> (28 - 4 * b)) & 15
-    if not is_stored(ppu):
+    mask = ppu.mask
+    changed = scratch.made_mask ^ (mask + 1)
+    for i in range(32):
+        changed |= np.int64(scratch.made_palette[i] ^ ppu.palette[i])
+    if changed == 0:
         return
-    frame = ppu.frame
+    grey = np.int64(0x30) if mask & 0x01 else np.int64(0x3F)
+    emphasis = (mask & 0xE0) << 1
+    for i in range(32):
+        cell = i if i & 3 else 0
+        scratch.colours[i] = (np.int64(ppu.palette[cell]) & grey) | emphasis
+        scratch.made_palette[i] = ppu.palette[i]
+    for i in range(256):
+        scratch.pairs[i] = np.int64(scratch.colours[i >> 4]) | (np.int64(scratch.colours[i & 15]) << 16)
+    scratch.made_mask = mask + 1
+
+
+@inline
+def _background(nes, x):
+    """Pattern bits of the background pixel at ``x``; 0 is transparent."""
+    at = x + nes.ppu.x
+    return (nes.scratch.rows[at >> 3] >> (28 - 4 * (at & 7))) & 3
+
+
+@inner
+def _draw_background(nes, bg_from):
+    """Colour the rows, from fine X on, eight pixels at a time."""
+    ppu, scratch = nes.ppu, nes.scratch
+    rows, pairs, frame = scratch.rows, scratch.pairs, ppu.frame
     start = ppu.scanline * 256
-    fine_x = ppu.x
-    for x in range(bg_from):
-        frame[start + x] = colours[0]
-    for x in range(bg_from, 256):
-        frame[start + x] = colours[pixels[x + fine_x]]
+    shift = 4 * ppu.x
+    for k in range(32):
+        row = ((((rows[k] << 32) | rows[k + 1]) << shift) >> 32) & 0xFFFFFFFF
+        if 8 * k < bg_from:
+            row = np.int64(0)
+        left = np.int64(pairs[row >> 24]) | (np.int64(pairs[(row >> 16) & 0xFF]) << 32)
+        right = np.int64(pairs[(row >> 8) & 0xFF]) | (np.int64(pairs[row & 0xFF]) << 32)
+        # Masked, so that no index can be negative and LLVM makes two stores of the eight.
+        at = (start + 8 * k) & 0xFFF8
+        frame[at] = left & 0xFFFF
+        frame[at | 1] = (left >> 16) & 0xFFFF
+        frame[at | 2] = (left >> 32) & 0xFFFF
+        frame[at | 3] = (left >> 48) & 0xFFFF
+        frame[at | 4] = right & 0xFFFF
+        frame[at | 5] = (right >> 16) & 0xFFFF
+        frame[at | 6] = (right >> 32) & 0xFFFF
+        frame[at | 7] = (right >> 48) & 0xFFFF
 
 
 @inline
@@ -99,9 +142,8 @@ def _left(ppu, i):
 def _draw_sprites(nes, bg_from, spr_from):
     """Lay the line's sprites over pixels 0-254 and run their shifters so far."""
     ppu, scratch = nes.ppu, nes.scratch
-    over, pixels, colours = scratch.over, scratch.pixels, scratch.colours
+    over, colours = scratch.over, scratch.colours
     start = ppu.scanline * 256
-    fine_x = ppu.x
     # The sprite with the lowest number wins, so it is put down last.
     for i in range(ppu.spr_count - 1, -1, -1):
         left = _left(ppu, i)
@@ -111,7 +153,7 @@ def _draw_sprites(nes, bg_from, spr_from):
             if pixel & 3:
                 x = left + j
                 over[x] = pixel
-                if i == 0 and ppu.spr_zero and x >= spr_from and x >= bg_from and pixels[x + fine_x] & 3:
+                if i == 0 and ppu.spr_zero and x >= spr_from and x >= bg_from and _background(nes, x):
                     ppu.status |= SPRITE_0_HIT
     for i in range(ppu.spr_count):
         left = _left(ppu, i)
@@ -121,7 +163,7 @@ def _draw_sprites(nes, bg_from, spr_from):
             if pixel == 0:
                 continue
             over[x] = 0
-            behind = pixel & BEHIND and x >= bg_from and pixels[x + fine_x] & 3
+            behind = pixel & BEHIND and x >= bg_from and _background(nes, x)
             if x >= spr_from and not behind and is_stored(ppu):
                 ppu.frame[start + x] = colours[0x10 | (pixel & 0x0F)]
         if ppu.spr_counter[i] < HALTED:
@@ -140,7 +182,7 @@ def _draw_last_pixel(nes, bg_from, spr_from):
             over = (bits >> 56) & 0xFF
         ppu.spr_pixels[i] = bits << 8
         ppu.spr_counter[i] |= HALTED
-    behind = over & BEHIND and bg_from <= 255 and scratch.pixels[255 + ppu.x] & 3
+    behind = over & BEHIND and bg_from <= 255 and _background(nes, np.int64(255))
     if over and spr_from <= 255 and not behind and is_stored(ppu):
         ppu.frame[ppu.scanline * 256 + 255] = scratch.colours[0x10 | (over & 0x0F)]
 
@@ -158,27 +200,28 @@ def _evaluate_line(nes):
     zero = np.int64(0)
     n = np.int64(0)
     m = np.int64(0)
-    at = np.int64(252)
+    copied = np.int64(-1)
     full = np.int64(0)
     bus_first = np.int64(oam[252])
     while n < 64:
-        y = np.int64(oam[4 * n])
+        y = np.int64(oam[(4 * n) & 0xFF])
         if 0 <= line - y < height:
             if found == 0:
                 bus_first = y
             if n == 0:
                 zero = np.int64(1)
             for i in range(4):
-                oam2[4 * found + i] = oam[4 * n + i]
+                oam2[(4 * found + i) & 31] = oam[(4 * n + i) & 0xFF]
             found += 1
-            at = 4 * n + 3
+            copied = n
             if found == 8:
                 full = np.int64(1)
                 n += 1
                 break
-        else:
-            at = 4 * n
         n += 1
+    at = 4 * (n - 1)
+    if copied == n - 1:
+        at += 3
     if full and n < 64:
         # The search for a ninth goes astray: it steps through the bytes, too.
         while True:
@@ -219,7 +262,7 @@ def run_line(nes, mem):
     before = ppu.dots - ppu.dot
     watch = nes.cart.a12_watch
     mask = ppu.mask
-    rows, colours = nes.scratch.rows, nes.scratch.colours
+    rows = nes.scratch.rows
 
     if watch:
         a12_edge(nes, mem, (ppu.ctrl & 0x10) << 8, before)
@@ -228,18 +271,15 @@ def run_line(nes, mem):
     _fetch_tiles(nes, mem, FETCHED, 2, before + 1)
     ppu.v = next_row(ppu.v)
 
-    grey = np.int64(0x30) if mask & 0x01 else np.int64(0x3F)
-    emphasis = (mask & 0xE0) << 1
-    for i in range(32):
-        cell = i if i & 3 else 0
-        colours[i] = (np.int64(ppu.palette[cell]) & grey) | emphasis
     bg_from = np.int64(256)
     if mask & SHOW_BG:
         bg_from = np.int64(0) if mask & 0x02 else np.int64(8)
     spr_from = np.int64(256)
     if mask & SHOW_SPRITES:
         spr_from = np.int64(0) if mask & 0x04 else np.int64(8)
-    _draw_background(nes, bg_from)
+    if is_stored(ppu):
+        _make_colours(nes)
+        _draw_background(nes, bg_from)
     if ppu.spr_count:
         _draw_sprites(nes, bg_from, spr_from)
 
@@ -254,7 +294,12 @@ def run_line(nes, mem):
     ppu.v = (ppu.v & ~HORIZONTAL) | (ppu.t & HORIZONTAL)
     ppu.oam_addr = 0
     for slot in range(8):
-        fetch_sprite(nes, mem, slot)
+        if slot <= ppu.spr_count:
+            fetch_sprite(nes, mem, slot)
+        else:
+            # Empty slots are all alike.
+            ppu.spr_lo[slot] = ppu.spr_lo[slot - 1]
+            ppu.spr_hi[slot] = ppu.spr_hi[slot - 1]
         if watch:
             a12_edge(nes, mem, 0x2000, before + 257 + 8 * slot)
             a12_edge(nes, mem, ppu.spr_addr, before + 261 + 8 * slot)

@@ -338,9 +338,10 @@ def fetch_sprite(nes, mem, slot):
     the slot; on the fifth the address is on the bus for boards that watch A12.
     """
     ppu = nes.ppu
-    y = np.int64(ppu.oam2[4 * slot])
-    tile = np.int64(ppu.oam2[4 * slot + 1])
-    attr = np.int64(ppu.oam2[4 * slot + 2])
+    first = (4 * slot) & 28
+    y = np.int64(ppu.oam2[first])
+    tile = np.int64(ppu.oam2[first | 1])
+    attr = np.int64(ppu.oam2[first | 2])
     height = sprite_height(ppu)
     # The in-range comparison sees the low 8 bits of the line, so that the pre-render
     # line counts as line 5 (AccuracyCoin, "Sprites on Scanline 0").
@@ -359,18 +360,18 @@ def fetch_sprite(nes, mem, slot):
     cart = nes.cart
     ppu.spr_addr = addr
     page = cart.ppu_page[addr >> 10]
-    lo = np.int64(mem[page + addr])
-    hi = np.int64(mem[page + (addr | 8)])
-    ppu.spr_lo[slot] = lo
-    ppu.spr_hi[slot] = hi
+    lo = np.int64(mem[np.uint64(page + addr)])
+    hi = np.int64(mem[np.uint64(page + (addr | 8))])
+    ppu.spr_lo[slot & 7] = lo
+    ppu.spr_hi[slot & 7] = hi
     if load:
         # A pixel is a byte: BEHIND, palette in bits 2-3, pattern in bits 0-1.
         if attr & 0x40:
             pixels = SPREAD_FLIPPED[lo] | (SPREAD_FLIPPED[hi] << 1)
         else:
             pixels = SPREAD[lo] | (SPREAD[hi] << 1)
-        ppu.spr_pixels[slot] = pixels | (((attr & 3) << 2 | (attr & BEHIND)) * EVERY_BYTE)
-        ppu.spr_counter[slot] = (ppu.spr_counter[slot] & HALTED) | np.int64(ppu.oam2[4 * slot + 3])
+        ppu.spr_pixels[slot & 7] = pixels | (((attr & 3) << 2 | (attr & BEHIND)) * EVERY_BYTE)
+        ppu.spr_counter[slot & 7] = (ppu.spr_counter[slot & 7] & HALTED) | np.int64(ppu.oam2[first | 3])
 
 
 @inner

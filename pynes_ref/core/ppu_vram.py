@@ -19,7 +19,7 @@ from .mappers.dispatch import mapper_a12, mapper_a12_low
 
 SHOW_BG, SHOW_SPRITES = 0x08, 0x10
 RENDERING = SHOW_BG | SHOW_SPRITES
-PRE_RENDER = 261
+LINE, VBL_LINE, PRE_RENDER = 341, 241, 261
 
 
 @inline

@@ -222,12 +222,21 @@ CART = _section(
     ("ppu_wok", "u1", (16,)),
 )
 
-# Working memory of functions that leave nothing in it; not part of a state. ppu_line.py uses it.
+# Working memory of functions that leave nothing in it; not part of a state. ppu_line.py and ppu_next.py use it.
 SCRATCH = _section(
     ("rows", I8, (36,)),
-    ("pixels", "u1", (272,)),
     ("over", "u1", (272,)),
     ("colours", "u2", (32,)),
+    # For each byte, two pixels of the background, their colours, the left one in the low half.
+    ("pairs", "u4", (256,)),
+    # What colours and pairs were made for: palette RAM, and the mask plus 1.
+    ("made_palette", "u1", (32,)),
+    ("made_mask", I8),
+    # Rises of A12 while each line's 8x16 sprites are fetched, for this OAM; ppu_next.py.
+    ("rises", "u1", (240,)),
+    ("found", "u1", (240,)),
+    ("rises_oam", "u1", (256,)),
+    ("rises_made", I8),
 )
 
 NES = _section(

@@ -1,0 +1,89 @@
+"""The bounds of ``ppu_next``: nothing comes sooner, and they are close enough to be of use."""
+
+import numpy as np
+import pytest
+from ppu_bench import FRAME, LINE, Bench
+
+from pynes_ref.core import ppu as chip
+from pynes_ref.core.jit import entry as jit
+from pynes_ref.core.mappers.boards import MMC3, MMC3_SHARP
+from pynes_ref.core.mappers.m004_mmc3 import COUNTER, ENABLED, LATCH
+from pynes_ref.core.ppu_next import ppu_next_a12_dot
+
+PLENTY = 250
+BACKGROUND, SPRITES, TALL = 0x10, 0x08, 0x20
+
+
+@jit
+def clocks_until(nes, mem, bound):
+    """Run dot by dot to the one before ``bound``; how often the board's counter has been clocked."""
+    reg = nes.cart.reg
+    reg[COUNTER] = PLENTY
+    while nes.ppu.dots < bound - 1:
+        chip.ppu_run(nes, mem, nes.ppu.dots + 1)
+    return PLENTY - reg[COUNTER]
+
+
+@jit
+def bound_for(nes, clocks):
+    return ppu_next_a12_dot(nes, clocks)
+
+
+@jit
+def looks_until(nes, mem, clocks):
+    """How often events.py has to look before the clock after ``clocks`` others has come, a CPU cycle at a time."""
+    reg = nes.cart.reg
+    reg[COUNTER] = PLENTY
+    looks = 0
+    while PLENTY - reg[COUNTER] <= clocks:
+        due = ppu_next_a12_dot(nes, clocks - (PLENTY - reg[COUNTER])) // 3
+        chip.ppu_run(nes, mem, 3 * due + 2)
+        looks += 1
+    return looks
+
+
+def mmc3(ctrl, mask=0x18):
+    bench = Bench()
+    cart = bench.nes["cart"]
+    cart["board"], cart["revision"], cart["a12_watch"] = MMC3, MMC3_SHARP, 1
+    cart["reg"][LATCH], cart["reg"][ENABLED] = PLENTY, 0
+    bench.write(0x2000, ctrl)
+    bench.write(0x2001, mask)
+    return bench
+
+
+def some_sprites(rng, bench, most):
+    oam = bench.ppu["oam"].reshape(64, 4)
+    oam[:] = 0xFF
+    for n in rng.choice(64, rng.integers(most + 1), replace=False):
+        oam[n] = rng.integers(0, 240), rng.integers(256), rng.integers(256), rng.integers(256)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_more_clocks_come_before_the_bound(seed):
+    """Any tables, sprites and positions; by running every dot up to there."""
+    rng = np.random.default_rng(seed)
+    bench = mmc3(0)
+    for _ in range(60):
+        some_sprites(rng, bench, int(rng.choice([0, 8, 64])))
+        bench.write(0x2000, int(rng.integers(8)) * 8)
+        bench.write(0x2001, int(rng.choice([0x18, 0x18, 0x18, 0x08, 0x10, 0x00])))
+        bench.run(int(rng.choice([1, 30, LINE * 3, FRAME // 3])) + int(rng.integers(LINE)))
+        for _ in range(3):
+            if rng.integers(2):  # in the middle of a line the other table may have been low for long
+                bench.write(0x2000, int(rng.integers(8)) * 8)
+            clocks = int(rng.choice([0, 0, 1, 2, 5, 30]))
+            bound = bound_for(bench.nes, clocks)
+            assert bound > bench.dots
+            assert clocks_until(bench.nes, bench.mem, min(bound, bench.dots + 2 * FRAME)) <= clocks
+
+
+@pytest.mark.parametrize("ctrl", [SPRITES, BACKGROUND, TALL])
+@pytest.mark.parametrize("clocks", [0, 8, 100])
+def test_few_looks_are_needed(ctrl, clocks):
+    """Each look draws a line dot by dot. Two or three for the line of the rise, one where a frame ends."""
+    rng = np.random.default_rng(1)
+    bench = mmc3(ctrl)
+    some_sprites(rng, bench, 64)
+    bench.to(10, 0)
+    assert looks_until(bench.nes, bench.mem, clocks) <= 6
