@@ -7,6 +7,7 @@ a reason. What it returns is complete (files as bytes), and depends on nothing b
 from __future__ import annotations
 
 import base64
+import math
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -29,7 +30,13 @@ SPECTRUM_COLUMNS = 400
 
 def _short(values: NDArray[np.float32]) -> list[float]:
     """float32 values as the shortest decimals that give them back."""
-    return [float(str(value)) for value in values]
+    short: dict[int, float] = {}  # by bits, which tell -0 from 0: most frames have the same few values
+    result = []
+    for value, bits in zip(values, values.view(np.uint32).tolist(), strict=True):
+        if bits not in short:
+            short[bits] = float(str(value))
+        result.append(short[bits])
+    return result
 
 
 def grade_case(task: Task, progress: Callable[[int], None] | None = None) -> Outcome:
@@ -176,9 +183,9 @@ def _result(case: Case, recording: Recording, run: Comparison, sound: audio_metr
         "has_video": False,
     }
     if sound is not None:
-        scores = sound.frames.astype(np.float32)
+        scores = _short(sound.frames.astype(np.float32))
         result["audio_score"] = sound.mean
-        result["audio_frame_scores"] = [None if np.isnan(s) else float(str(s)) for s in scores]
+        result["audio_frame_scores"] = [None if math.isnan(s) else s for s in scores]
     return result
 
 
@@ -192,8 +199,10 @@ def _files(case: Case, recording: Recording, run: Comparison, audible: bool) -> 
     ref, cand = _pair(run.last)
     files = {f"{case.id}.ref.png": ref, f"{case.id}.cand.png": cand}
     if audible:
-        files[f"{case.id}.ref.wav"] = pictures.wav(recording.audio, recording.audio_rate)
-        files[f"{case.id}.cand.wav"] = pictures.wav(run.audio, recording.audio_rate)
+        heard = pictures.wav(recording.audio, recording.audio_rate)
+        files[f"{case.id}.ref.wav"] = files[f"{case.id}.cand.wav"] = heard  # one object travels from the worker once
+        if not np.array_equal(recording.audio, run.audio):
+            files[f"{case.id}.cand.wav"] = pictures.wav(run.audio, recording.audio_rate)
     return files
 
 
