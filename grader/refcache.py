@@ -34,7 +34,10 @@ from grader.manifest import Case
 if TYPE_CHECKING:
     from abi.candidate import Candidate
 
-LEVEL = 9  # zstd: twice as long to write as level 3, half as long to read; written once, read by every grading
+LEVEL = 11
+"""zstd: twice as long to write as level 3, two thirds as long to read, a quarter of the size or less. Written once,
+read by every grading. From level 13 on, writing takes three times as long.
+"""
 
 
 def default_folder() -> Path:
