@@ -230,8 +230,8 @@ def main():
         out = [path.stat().st_size for path in (Path(work) / "out").iterdir()]
     print(machine(), "\n")
     frames = sum(case.frames for case in corpus.cases)
-    print(f"{len(corpus.cases)} testcases, {frames} frames, {jobs} processes, {args.rounds} interleaved rounds; ", end="")
-    print(f"caches {sum(files) / 2**20:.1f} MB, results {sum(out) / 2**20:.1f} MB\n")
+    print(f"{len(corpus.cases)} testcases, {frames} frames; {jobs} processes, {args.rounds} interleaved rounds")
+    print(f"caches of {sum(files) / 2**20:.1f} MB, results of {sum(out) / 2**20:.1f} MB\n")
     table(runs)
     cost(corpus, runs)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
