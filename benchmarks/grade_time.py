@@ -109,7 +109,7 @@ def grade(arguments):
         run(functools.partial(_watched_task, worker), list(enumerate(tasks)), sizes, finished=unwrapped, **options)
 
     parallel.run = run_watched
-    from grader.cli import main
+    from grader.__main__ import main
 
     sys.argv = ["grader", *arguments]
     with contextlib.suppress(SystemExit):
