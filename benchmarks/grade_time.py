@@ -2,10 +2,9 @@
 
 python benchmarks/grade_time.py [CORPUS] [--jobs N] [--rounds N]
 
-CORPUS is a folder (default: the built-in corpus). Three commands run in turn:
+CORPUS is a folder (default: the built-in corpus). Two commands run in turn, with a stop-watch around every testcase:
 
-* ``grader pynes_ref CORPUS OUT`` as it is,
-* the same with a stop-watch around every testcase,
+* ``grader pynes_ref CORPUS OUT``,
 * the emulation alone: a process that has the workers load the console, and workers that run the testcases' frames,
   longest first, picture and sound produced and drained; nothing is read, compared or written.
 
@@ -31,7 +30,7 @@ from typing import NamedTuple
 
 from common import ROOT, STOLEN, interleaved, machine, summary
 
-GRADING, EMULATION, WATCHED = "grading", "emulation alone", "grading, watched"
+GRADING, EMULATION = "grading", "emulation alone"
 
 
 class Watch(NamedTuple):
@@ -44,12 +43,12 @@ class Watch(NamedTuple):
 
 
 class Run(NamedTuple):
-    """One command: seconds of the whole and without its start-up, and its testcases. None: not watched."""
+    """One command: seconds of the whole and without its start-up, and its testcases."""
 
     wall: float
     cpu: float
-    wall_after_start: float | None = None
-    watches: tuple[Watch, ...] = ()
+    wall_after_start: float
+    watches: tuple[Watch, ...]
 
     @property
     def cpu_in_cases(self):
@@ -135,7 +134,7 @@ def adopt():
         ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
 
 
-def run(command, environment, result=None):
+def run(command, environment, result):
     """Run a command: a ``Run``, and whether its testcases had their processors."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begun = time.perf_counter()
@@ -148,8 +147,6 @@ def run(command, environment, result=None):
             os.wait()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    if result is None:
-        return Run(wall, cpu), True
     ended, watches = pickle.loads(result.read_bytes())
     watches = tuple(Watch(*values) for values in watches)
     one = Run(wall, cpu, ended - min(watch.begun for watch in watches), watches)
@@ -157,12 +154,12 @@ def run(command, environment, result=None):
 
 
 def commands(corpus, folder, jobs, cache, work):
-    """``{name: task}`` of the three commands; a task gives what ``run`` gives."""
+    """``{name: task}`` of the two commands; a task gives what ``run`` gives."""
     environment = dict(os.environ)
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), environment.get("PYTHONPATH")]))
     arguments = ["pynes_ref", str(folder), str(work / "out"), "--jobs", str(jobs), "--cache", str(cache)]
-    tasks = {GRADING: functools.partial(run, [sys.executable, "-m", "grader", *arguments], environment)}
-    for name, given in ((WATCHED, arguments), (EMULATION, ([(case.rom(), case.keys) for case in corpus.cases], jobs))):
+    tasks = {}
+    for name, given in ((GRADING, arguments), (EMULATION, ([(case.rom(), case.keys) for case in corpus.cases], jobs))):
         path, result = work / f"{name}.given", work / f"{name}.result"
         path.write_bytes(pickle.dumps(given))
         command = [sys.executable, __file__, "--child", name, str(path), str(result)]
@@ -176,14 +173,14 @@ def commands(corpus, folder, jobs, cache, work):
 def table(runs):
     """Grading, emulation alone and their ratio, by every measure."""
     measures = {
-        "wall, s": (GRADING, lambda run: run.wall),
-        "wall without start-up, s": (WATCHED, lambda run: run.wall_after_start),
-        "CPU, s": (GRADING, lambda run: run.cpu),
-        "CPU in the testcases, s": (WATCHED, lambda run: run.cpu_in_cases),
+        "wall, s": lambda run: run.wall,
+        "wall without start-up, s": lambda run: run.wall_after_start,
+        "CPU, s": lambda run: run.cpu,
+        "CPU in the testcases, s": lambda run: run.cpu_in_cases,
     }
     print("| | grading | emulation alone | ratio of the medians |\n|---|---|---|---|")
-    for title, (grading, value) in measures.items():
-        ours, bare = ([value(run) for run in runs[name]] for name in (grading, EMULATION))
+    for title, value in measures.items():
+        ours, bare = ([value(run) for run in runs[name]] for name in (GRADING, EMULATION))
         ratio = statistics.median(ours) / statistics.median(bare)
         print(f"| {title} | {summary(ours)} | {summary(bare)} | {ratio:.2f} |")
 
@@ -195,7 +192,7 @@ def cost(corpus, runs):
         return statistics.median(w.wall for run in runs[name] for w in run.watches if w.number == number)
 
     rows = [
-        (seconds(WATCHED, number), seconds(EMULATION, number), case.id, case.frames)
+        (seconds(GRADING, number), seconds(EMULATION, number), case.id, case.frames)
         for number, case in enumerate(corpus.cases)
     ]
     rows.sort(reverse=True)

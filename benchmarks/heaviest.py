@@ -16,6 +16,7 @@ import time
 from common import interleaved, machine, summary
 
 STRETCH, BLOCK = 300, 60
+FRAME_CYCLES = 29_781
 PPU_REGISTERS = 0x2000, 0x3FFF
 ABSOLUTE = {0x0C, 0x0D, 0x0E, 0x0F}  # low five bits of the opcodes with a two-byte address, index or not
 INDEXED = {0x19, 0x1B, 0x1C, 0x1D, 0x1E, 0x1F}
@@ -86,23 +87,26 @@ def stretch(run, first):
     return console, console.snapshot(), (keys[first:] + [0] * STRETCH)[:STRETCH]
 
 
-def touches(console, frames=3):
-    """Instructions a frame that name a PPU register, and the one most named."""
+def touches(console, keys, every=30):
+    """Instructions a frame that name a PPU register, in one frame of ``every``, and the register most named."""
     counts = {}
-    begun = console.cycles
-    while console.cycles - begun < frames * 29_781:
-        pc = console.cpu.pc
-        opcode = console.peek(pc)
-        if (opcode & 0x1F) in ABSOLUTE | INDEXED and opcode not in JUMPS:
-            address = console.peek(pc + 1) | console.peek(pc + 2) << 8
-            if PPU_REGISTERS[0] <= address <= PPU_REGISTERS[1]:
-                register = 0x2000 | address & 7
-                counts[register] = counts.get(register, 0) + 1
-        console.step_instruction()
+    for at in range(0, len(keys), every):
+        for held in keys[at : at + every - 1]:
+            console.run_frame(held)
+        console.drain_audio()
+        begun = console.cycles
+        while console.cycles - begun < FRAME_CYCLES:
+            pc = console.cpu.pc
+            opcode = console.peek(pc)
+            if (opcode & 0x1F) in ABSOLUTE | INDEXED and opcode not in JUMPS:
+                address = console.peek(pc + 1) | console.peek(pc + 2) << 8
+                if PPU_REGISTERS[0] <= address <= PPU_REGISTERS[1]:
+                    register = 0x2000 | address & 7
+                    counts[register] = counts.get(register, 0) + 1
+            console.step_instruction()
     if not counts:
         return "none"
-    most = max(counts, key=counts.get)
-    return f"{sum(counts.values()) // frames}, most ${most:04X}"
+    return f"{sum(counts.values()) * every // len(keys)}, most ${max(counts, key=counts.get):04X}"
 
 
 def main():
@@ -123,7 +127,7 @@ def main():
     tasks, touched = {}, {}
     for _, first, name in chosen:
         console, state, keys = stretch(here[name], first)
-        touched[name] = touches(console)
+        touched[name] = touches(console, keys)
         for lines in (1, 0):
 
             def play(console=console, state=state, keys=keys, lines=lines):
