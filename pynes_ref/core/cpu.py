@@ -17,6 +17,7 @@ import numpy as np
 from .events import GO_ON, STOP, arm, boundary, interrupted, slow_read, slow_write
 from .jit import inline, inner, outline
 from .ops import ABS, ABX, ABY, IMM, IMP, IZX, IZY, KIND, MODE, MODIFY, OPER, REL, SPECIAL, STORE, ZP, ZPY
+from .ppu_regs import ppu_start, ppu_stop
 from .state import NEVER
 
 # The value an idle data bus adds to A in ANE ($8B): $FF, as nestest and the
@@ -246,6 +247,7 @@ def run_cpu(nes, mem):
     bus = cpu.open_bus
     service = interrupted(nes, cpu.nmi_poll, cpu.irq_poll, cpu.early_poll, cpu.masked)
     cpu.irq_last = -1
+    ppu_start(nes)
     arm(nes, clk)
     next_event, int_at = cpu.next_event, cpu.int_at
     cpu.nmi_poll = -1
@@ -471,3 +473,7 @@ def run_cpu(nes, mem):
     cpu.clk = clk
     cpu.open_bus = bus
     cpu.int_bus = bus
+    # What is left over from how the way was divided.
+    cpu.next_event = 0
+    cpu.ppu_due = 0
+    ppu_stop(nes)

@@ -15,7 +15,8 @@ from .dma import dma_on_write, dma_pending, dma_run
 from .jit import inline, inner, outline
 from .mappers.dispatch import QUIET, mapper_irq_quiet
 from .ppu import ppu_run
-from .ppu_next import ppu_next_a12_dot, ppu_next_frame_dot, ppu_next_nmi_dot
+from .ppu_next import ppu_hold_status, ppu_next_a12_dot, ppu_next_frame_dot, ppu_next_nmi_dot
+from .ppu_regs import ppu_poll_status
 
 # The boundary check starts this many cycles before a frame can end.
 FRAME_MARGIN = 3
@@ -64,6 +65,12 @@ def slow_read(nes, mem, clk, addr, bus):
     if cpu.status_read != clk - 1:
         cpu.open_bus = bus
     cpu.int_bus = bus
+    if addr & 0xE007 == 0x2002 and 3 * clk + 2 < nes.scratch.status_quiet and clk < cpu.next_event:
+        value = ppu_poll_status(nes, clk)
+        cpu.open_bus = value
+        cpu.int_bus = value
+        cpu.clk = clk
+        return value
     if clk >= cpu.next_event:
         settle(nes, mem, clk - 1)
         if dma_pending(nes, clk):
@@ -77,6 +84,8 @@ def slow_read(nes, mem, clk, addr, bus):
         value = bus_read(nes, mem, addr)
         ppu_run(nes, mem, 3 * clk + 2)
         sample(nes, clk)
+        if addr & 7 == 2:
+            ppu_hold_status(nes)
     else:
         if addr == 0x4015:
             apu_run(nes, mem, clk)

@@ -325,6 +325,7 @@ def ppu_reset(nes):
     ppu = nes.ppu
     if ppu.unsettled == 0 and is_rendering(ppu):
         evaluate(nes, ppu.dot)
+    nes.scratch.status_quiet = 0
     ppu.ctrl = 0
     ppu.mask = 0
     ppu.mask_before = 0

@@ -1,4 +1,4 @@
-"""When the 2C02 can next do something that others notice: NMI, the end of a frame, rises of A12.
+"""When the 2C02 can next do something that others notice: NMI, flags of $2002, rises of A12, the end of a frame.
 
 Bounds, not forecasts: nothing happens before the dot count returned unless a
 register is accessed. The closer they are, the less often ``events.arm`` has to
@@ -8,14 +8,17 @@ look again. https://www.nesdev.org/wiki/PPU_frame_timing, /MMC3.
 import numpy as np
 
 from .jit import inner, outline
+from .ppu_sprites import OVERFLOW, SPRITE_0_HIT, sprite_height
 from .ppu_vram import LINE, PRE_RENDER, RENDERING, VBL_LINE
 from .state import NEVER
 
 FRAME_DOTS = 262 * LINE
+VBL = 0x80
 # Dots on which A12 can rise after it has been low: first background pattern fetch
 # of a line, first sprite fetch, the next line's first tile.
 TILE_RISE, SPRITE_RISE, PREFETCH_RISE = 5, 261, 325
 SPRITE_FETCH, PREFETCH = 257, 321
+FULL = 16  # of scratch.found: eight sprites
 LONG_LOW = 2  # M2 cycles: background and sprite tiles leave A12 low for 4 dots at most
 
 
@@ -37,36 +40,94 @@ def ppu_next_nmi_dot(nes):
 
 
 @inner
-def _count_rises(nes):
-    """``scratch.rises``: how often the 8x16 sprites of each line raise A12 after it has been low for long.
+def _next_sprite_flag(nes, last):
+    """Position of the first dot that can set a sprite flag, ``last`` if none before that; 0 = at once."""
+    ppu = nes.ppu
+    # The pre-render line is the one before line 0. Its evaluation finds nothing.
+    line = np.int64(-1) if ppu.scanline == PRE_RENDER else ppu.scanline
+    dot = ppu.dot
+    begun = line >= 0 and dot < 257
+    start = ppu.oam_addr
+    if begun and ppu.eval_dot >= 0:
+        start = ppu.eval_start if ppu.eval_dot > 64 else 4 * ppu.eval_n + ppu.eval_m
+    if start and (begun or dot >= 257):
+        return 0  # OAMADDR was written; evaluation does not begin with sprite 0
+    height = sprite_height(ppu)
+    if ppu.mask & RENDERING == RENDERING and not ppu.status & SPRITE_0_HIT:
+        if ppu.spr_zero and line >= 0:
+            if begun:
+                return 0
+            last = (line + 1) * LINE  # found, whatever OAM holds now
+        y = np.int64(ppu.oam[0])
+        above = max(y, max(line, 0))
+        if above < min(y + height, 239):
+            last = min(last, (above + 1) * LINE + np.int64(ppu.oam[3]))
+    if not ppu.status & OVERFLOW:
+        _look_at_oam(nes, height)
+        first = max(line, 0)
+        if line >= 0 and dot > 64:
+            if begun and nes.scratch.found[line] >= FULL:
+                return 0
+            first += 1
+        for top in range(first, 240):
+            if nes.scratch.found[top] >= FULL:
+                last = min(last, top * LINE + 65)
+                break
+    return last
 
-    The tile's bit 0 is A12. A slot after one that raised it finds it low for too
-    short a time, and empty slots fetch tile $FF.
+
+@inner
+def ppu_next_status_dot(nes):
+    """A dot count before which no flag of $2002 changes, unless by an access; 0 when it is not known.
+
+    The flags before are those of the present dot, VBL clear. Dot 0 of lines 241
+    and 261 counts as a change, because a read there has effects of its own.
+    """
+    ppu = nes.ppu
+    position = ppu.scanline * LINE + ppu.dot
+    if ppu.unsettled or ppu.status & VBL or position == VBL_LINE * LINE or position == PRE_RENDER * LINE:
+        return 0
+    if VBL_LINE * LINE < position < PRE_RENDER * LINE:
+        return ppu.dots + PRE_RENDER * LINE - position
+    if position > PRE_RENDER * LINE:
+        position -= FRAME_DOTS
+    edge = np.int64(VBL_LINE * LINE)
+    if ppu.mask & RENDERING:
+        edge = _next_sprite_flag(nes, edge)
+    # A frame may be a dot short.
+    return ppu.dots + edge - position - 1
+
+
+@inner
+def _look_at_oam(nes, height):
+    """``scratch.found`` and ``rises``, if OAM or the height of sprites have changed.
+
+    The tile's bit 0 is A12 of tall sprites. A slot after one that raised it finds
+    it low for too short a time, and empty slots fetch tile $FF.
     """
     scratch, oam = nes.scratch, nes.ppu.oam
     rises, found = scratch.rises, scratch.found
-    changed = scratch.rises_made ^ 1
+    changed = scratch.found_height ^ height
     for i in range(256):
-        changed |= np.int64(scratch.rises_oam[i] ^ oam[i])
+        changed |= np.int64(scratch.found_oam[i] ^ oam[i])
     if changed == 0:
         return
-    scratch.rises_made = 1
+    scratch.found_height = height
     for i in range(256):
-        scratch.rises_oam[i] = oam[i]
+        scratch.found_oam[i] = oam[i]
     for line in range(240):
         rises[line] = 0
         found[line] = 0
     for n in range(64):
         y = np.int64(oam[4 * n])
         high = np.int64(oam[4 * n + 1]) & 1
-        for line in range(y, min(y + 16, 240)):
+        for line in range(y, min(y + height, 240)):
             before = np.int64(found[line])
-            if before < 0x10:
-                # Twice the count, and whether the last one was high.
-                found[line] = ((before + 2) & 0x1E) | high
+            if before < FULL:
+                found[line] = ((before + 2) & ~1) | high
                 rises[line] += high & ~before
     for line in range(240):
-        if found[line] < 0x10:
+        if found[line] < FULL:
             rises[line] += 1 & ~np.int64(found[line])
 
 
@@ -107,10 +168,10 @@ def _tall_wait(nes, clocks):
             return wait
         clocks = -1 - wait
         ahead = np.int64(1)
-    elif dot > 0 or ppu.oam_addr or line == PRE_RENDER:
+    if (ahead == 0 and (dot >= 0 or line == PRE_RENDER)) or ppu.oam_addr:
         # Evaluation ends before dot 257; then it is known what raises A12.
-        return SPRITE_FETCH - dot
-    _count_rises(nes)
+        return ahead * LINE + SPRITE_FETCH - dot - 1
+    _look_at_oam(nes, np.int64(16))
     top = line - 262 if line == PRE_RENDER else line
     while top + ahead < 240:
         clocks -= np.int64(nes.scratch.rises[(top + ahead) & 0xFF]) + background
@@ -146,7 +207,7 @@ def ppu_next_a12_dot(nes, clocks):
     can give several between dots 261 and 317. https://www.nesdev.org/wiki/MMC3
     """
     ppu = nes.ppu
-    if ppu.unsettled or nes.cart.a12_watch > 1:
+    if ppu.unsettled or nes.cart.a12_watch > 1 or not ppu.whole_lines:
         return ppu.dots + 1
     if ppu.mask & RENDERING == 0:
         return NEVER
@@ -179,6 +240,12 @@ def ppu_next_a12_dot(nes, clocks):
         lines -= 1
     # A frame may be a dot short.
     return ppu.dots + max(np.int64(1), wait + lines * LINE - 2)
+
+
+@outline
+def ppu_hold_status(nes):
+    """After a read of $2002: until when further reads need not run the PPU."""
+    nes.scratch.status_quiet = ppu_next_status_dot(nes) if nes.ppu.whole_lines else np.int64(0)
 
 
 @outline

@@ -39,8 +39,7 @@ def _cycle(ppu):
 
 
 @inline
-def _fade_open_bus(ppu):
-    cycle = _cycle(ppu)
+def _fade_open_bus(ppu, cycle):
     for i in range(3):
         if cycle >= ppu.open_bus_until[i]:
             ppu.open_bus &= ~BITS[i]
@@ -48,7 +47,12 @@ def _fade_open_bus(ppu):
 
 @inline
 def _drive_open_bus(ppu, value, groups):
-    until = _cycle(ppu) + FADE
+    _drive_in_cycle(ppu, value, groups, _cycle(ppu))
+
+
+@inline
+def _drive_in_cycle(ppu, value, groups, cycle):
+    until = cycle + FADE
     for i in range(3):
         if (groups >> i) & 1:
             ppu.open_bus = (ppu.open_bus & ~BITS[i]) | (value & BITS[i])
@@ -117,17 +121,42 @@ def _read_data(nes, mem):
     return value
 
 
+@inner
+def ppu_start(nes):
+    """Before running: Python may have changed OAM or registers since."""
+    nes.scratch.status_quiet = 0
+
+
+@inner
+def ppu_stop(nes):
+    """After running: how late evaluation is must not tell what has looked at it."""
+    sprites_catch_up(nes)
+
+
+@outline
+def ppu_poll_status(nes, cycle):
+    """A CPU read of $2002 in a cycle before ``scratch.status_quiet``, for which the PPU need not be run."""
+    ppu = nes.ppu
+    _fade_open_bus(ppu, cycle)
+    value = (ppu.status & 0xE0) | (ppu.open_bus & 0x1F)
+    ppu.w = 0
+    _drive_in_cycle(ppu, value, STATUS_BITS, cycle)
+    return value
+
+
 @outline
 def ppu_read(nes, mem, reg):
     """A CPU read of $2000 + ``reg``."""
     ppu = nes.ppu
-    _fade_open_bus(ppu)
+    _fade_open_bus(ppu, _cycle(ppu))
+    if reg == 2:
+        sprites_catch_up(nes)
+        return _read_status(nes)
+    nes.scratch.status_quiet = 0
     if reg == 7:
         return _read_data(nes, mem)
-    if reg == 2 or reg == 4:
+    if reg == 4:
         sprites_catch_up(nes)
-        if reg == 2:
-            return _read_status(nes)
         value = _read_oam(nes)
         _drive_open_bus(ppu, value, ALL_BITS)
         return value
@@ -214,6 +243,7 @@ def _write_data(nes, mem, value):
 def ppu_write(nes, mem, reg, value):
     """A CPU write of $2000 + ``reg``."""
     ppu = nes.ppu
+    nes.scratch.status_quiet = 0
     _drive_open_bus(ppu, value, ALL_BITS)
     if reg == 7:
         _write_data(nes, mem, value)
@@ -240,6 +270,7 @@ def ppu_write(nes, mem, reg, value):
 def ppu_dma_write(nes, value):
     """A byte of OAM DMA, which reaches OAM even while rendering."""
     ppu = nes.ppu
+    nes.scratch.status_quiet = 0
     sprites_catch_up(nes)
     ppu.oam[ppu.oam_addr] = value
     ppu.oam_addr = (ppu.oam_addr + 1) & 0xFF

@@ -56,7 +56,7 @@ PPU = _section(
         "v", "t", "x", "w",
         "ctrl", "mask", "status",
         "nmi_line", "frame_done", "render",
-        "whole_lines",      # 0: every line dot by dot, as the definition has it
+        "whole_lines",      # 0: every line dot by dot, nothing put off by a bound, as the definition has it
         "odd_frame",
         "vbl_suppressed",   # $2002 was read one dot before VBL
         "oam_addr",
@@ -232,11 +232,13 @@ SCRATCH = _section(
     # What colours and pairs were made for: palette RAM, and the mask plus 1.
     ("made_palette", "u1", (32,)),
     ("made_mask", I8),
-    # Rises of A12 while each line's 8x16 sprites are fetched, for this OAM; ppu_next.py.
-    ("rises", "u1", (240,)),
+    # For each line, with this OAM and this height of sprites: twice the number found (and 1 if
+    # the last one's tile is odd), and how often they raise A12 if they are tall; ppu_next.py.
     ("found", "u1", (240,)),
-    ("rises_oam", "u1", (256,)),
-    ("rises_made", I8),
+    ("rises", "u1", (240,)),
+    ("found_oam", "u1", (256,)),
+    ("found_height", I8),
+    ("status_quiet", I8),   # dot count before which reads of $2002 need not run the PPU
 )
 
 NES = _section(

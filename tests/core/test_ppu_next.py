@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from ppu_bench import FRAME, LINE, Bench
+from ppu_bench import FRAME, LINE, OVERFLOW, SPRITE_0, Bench
 
 from pynes_ref.core import ppu as chip
 from pynes_ref.core.jit import entry as jit
 from pynes_ref.core.mappers.boards import MMC3, MMC3_SHARP
 from pynes_ref.core.mappers.m004_mmc3 import COUNTER, ENABLED, LATCH
-from pynes_ref.core.ppu_next import ppu_next_a12_dot
+from pynes_ref.core.ppu_next import ppu_next_a12_dot, ppu_next_status_dot
+from pynes_ref.core.ppu_sprites import sprites_catch_up
 
 PLENTY = 250
 BACKGROUND, SPRITES, TALL = 0x10, 0x08, 0x20
@@ -42,6 +43,24 @@ def looks_until(nes, mem, clocks):
     return looks
 
 
+@jit
+def quiet_for(nes):
+    return ppu_next_status_dot(nes)
+
+
+@jit
+def change_before(nes, mem, bound):
+    """Run dot by dot to the one before ``bound``; the dot count at which a flag of $2002 changed, or 0."""
+    ppu = nes.ppu
+    before = ppu.status & 0xE0
+    while ppu.dots < bound - 1:
+        chip.ppu_run(nes, mem, ppu.dots + 1)
+        sprites_catch_up(nes)
+        if ppu.status & 0xE0 != before:
+            return ppu.dots
+    return 0
+
+
 def mmc3(ctrl, mask=0x18):
     bench = Bench()
     cart = bench.nes["cart"]
@@ -72,6 +91,8 @@ def test_no_more_clocks_come_before_the_bound(seed):
         for _ in range(3):
             if rng.integers(2):  # in the middle of a line the other table may have been low for long
                 bench.write(0x2000, int(rng.integers(8)) * 8)
+            if rng.integers(4) == 0:
+                bench.write(0x2003, int(rng.choice([0, 4, 128])))
             clocks = int(rng.choice([0, 0, 1, 2, 5, 30]))
             bound = bound_for(bench.nes, clocks)
             assert bound > bench.dots
@@ -87,3 +108,67 @@ def test_few_looks_are_needed(ctrl, clocks):
     some_sprites(rng, bench, 64)
     bench.to(10, 0)
     assert looks_until(bench.nes, bench.mem, clocks) <= 6
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_flag_of_2002_changes_before_the_bound(seed):
+    """Any sprites, OAMADDR, positions; by running every dot up to there. Tile 1 is solid, so that sprite 0 hits."""
+    rng = np.random.default_rng(seed)
+    bench = Bench()
+    bench.nes["vram"][:960] = rng.integers(2, size=960)
+    waits = []
+    for _ in range(100):
+        some_sprites(rng, bench, int(rng.choice([0, 4, 20, 64])))
+        bench.sprite(0, int(rng.integers(250)), 1, 0, int(rng.integers(256)))
+        bench.write(0x2000, int(rng.choice([0, TALL])))
+        bench.write(0x2001, int(rng.choice([0x1E, 0x1E, 0x18, 0x08, 0x10, 0x00])))
+        bench.run(int(rng.choice([1, 30, LINE * 3, FRAME // 3])) + int(rng.integers(LINE)))
+        if rng.integers(4) == 0:
+            bench.write(0x2003, int(rng.choice([0, 4, 9, 128])))
+        for _ in range(3):
+            bench.run(int(rng.choice([1, 5, 70, LINE])))
+            bench.read(0x2002)
+            bound = quiet_for(bench.nes)
+            if bound:
+                waits.append(bound - bench.dots)
+                assert change_before(bench.nes, bench.mem, bound) == 0
+    assert np.median(waits) > 3 * LINE
+
+
+def test_the_status_bound_is_close():
+    """Sprite 0 on lines 101 to 108, nine sprites on 151: by the wiki's sprite evaluation the flags come there."""
+    bench = Bench()
+    bench.nes["vram"][:960] = 1
+    bench.sprite(0, 100, 1, 0, 40)
+    for n in range(1, 10):
+        bench.sprite(n, 150, 0, 0, 0)
+    bench.write(0x2001, 0x1E)
+    bench.to(10, 3)
+    bench.read(0x2002)
+    assert (100 + 1) * LINE + 40 - 4 <= quiet_for(bench.nes) - bench.dots + 10 * LINE + 3 <= 101 * LINE + 41
+    bench.to(110, 3)
+    assert bench.status() & SPRITE_0
+    bench.read(0x2002)
+    assert 150 * LINE + 60 <= quiet_for(bench.nes) - bench.dots + 110 * LINE + 3 <= 150 * LINE + 256
+    bench.to(160, 3)
+    assert bench.status() & OVERFLOW
+    bench.read(0x2002)
+    assert 241 * LINE - 4 <= quiet_for(bench.nes) - bench.dots + 160 * LINE + 3 <= 241 * LINE
+
+
+def test_oamaddr_makes_another_sprite_the_first():
+    """https://www.nesdev.org/wiki/PPU_registers#OAMADDR: evaluation begins with the sprite that OAMADDR points to."""
+    bench = Bench()
+    bench.nes["vram"][:960] = 1
+    bench.sprite(0, 200, 1, 0, 40)
+    bench.sprite(1, 50, 1, 0, 40)
+    bench.write(0x2001, 0x1E)
+    for line, dot in ((49, 335), (50, 20), (50, 100)):
+        bench.to(49, 330)
+        bench.write(0x2003, 4)
+        bench.to(line, dot)
+        bench.read(0x2002)
+        bound = quiet_for(bench.nes)
+        hit = change_before(bench.nes, bench.mem, bench.dots + 3 * LINE)
+        assert bench.status() & SPRITE_0
+        assert bound <= hit
