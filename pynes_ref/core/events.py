@@ -16,7 +16,7 @@ from .jit import inline, inner, outline
 from .mappers.dispatch import QUIET, mapper_irq_quiet
 from .ppu import ppu_run
 from .ppu_next import ppu_hold_status, ppu_next_a12_dot, ppu_next_frame_dot, ppu_next_nmi_dot
-from .ppu_regs import ppu_poll_status
+from .ppu_regs import ppu_ctrl_stands, ppu_poll_status
 
 # The boundary check starts this many cycles before a frame can end.
 FRAME_MARGIN = 3
@@ -101,6 +101,11 @@ def slow_read(nes, mem, clk, addr, bus):
 def slow_write(nes, mem, clk, addr, value):
     """Write ``value`` to ``addr`` in cycle ``clk``."""
     cpu = nes.cpu
+    if addr & 0xE007 == 0x2000 and clk < cpu.next_event and ppu_ctrl_stands(nes, clk, value):
+        cpu.open_bus = value
+        cpu.int_bus = value
+        cpu.clk = clk
+        return
     if clk >= cpu.next_event:
         settle(nes, mem, clk - 1)
         dma_on_write(nes, clk)

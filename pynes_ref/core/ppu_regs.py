@@ -145,6 +145,16 @@ def ppu_poll_status(nes, cycle):
 
 
 @outline
+def ppu_ctrl_stands(nes, cycle, value):
+    """A CPU write of $2000 in ``cycle`` with what it holds: it is done, and the PPU need not be run; else 0."""
+    ppu = nes.ppu
+    if value != ppu.ctrl or ((ppu.t >> 10) ^ value) & 3 or not ppu.whole_lines:
+        return 0
+    _drive_in_cycle(ppu, value, ALL_BITS, cycle)
+    return 1
+
+
+@outline
 def ppu_read(nes, mem, reg):
     """A CPU read of $2000 + ``reg``."""
     ppu = nes.ppu
