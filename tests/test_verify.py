@@ -74,6 +74,16 @@ def test_the_page():
     assert text == page.write([coin(), known], [table.Difference("A thing is so.", "hardware", "We saw it.")])
 
 
+def test_every_kind_of_difference_has_its_place_on_the_page(tmp_path):
+    differences = [table.Difference(f"About {kind}.", kind, "Seen.") for kind in table.DIFFERS]
+    text = page.write([coin()], differences)
+    assert all(f"- About {kind}. Seen." in text for kind in table.DIFFERS)
+    wrong = tmp_path / "table.toml"
+    wrong.write_text('rom = []\n[[difference]]\ndiffers = "hardwear"\nwhat = "A."\nevidence = "B."\n')
+    with pytest.raises(table.TableError, match="a difference from 'hardwear'; there are hardware"):
+        table.load(wrong)
+
+
 def test_the_page_names_failures():
     text = page.write([coin(wrong=5)], [])
     assert "140 of 141" in text

@@ -94,6 +94,8 @@ def _differences(results, differences):
     lines += ["", "## Where this is not the recorded reference", "",
               "A test of hardware decides, and the recorded reference fails it.", ""]
     lines += [f"- {d.what} {d.evidence}" for d in differences if d.differs == "recordings"]
+    lines += ["", "Where no recording and no test ROM tells, but its program, run beside ours, does otherwise:", ""]
+    lines += [f"- {d.what} {d.evidence}" for d in differences if d.differs == "reference"]
     lines.append("")
     return "\n".join(lines)
 

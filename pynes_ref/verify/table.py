@@ -67,9 +67,13 @@ class Row:
         return next((held for first, last, held in self.keys if first <= frame <= last), 0)
 
 
+DIFFERS = ("hardware", "recordings", "reference")
+"""A console; the recorded reference; its program, where no recording tells."""
+
+
 @dataclass(frozen=True)
 class Difference:
-    """A known difference: what is so, from what it differs ("hardware" or "recordings"), and how that is known."""
+    """A known difference: what is so, from what it differs (one of ``DIFFERS``), and how that is known."""
 
     what: str
     differs: str
@@ -104,6 +108,9 @@ def load(path: Path | None = None) -> Table:
         differences = tuple(Difference(**raw) for raw in data.get("difference", ()))
     except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
         raise TableError(f"{path}: {error}") from None
+    for difference in differences:
+        if difference.differs not in DIFFERS:
+            raise TableError(f"{path}: a difference from {difference.differs!r}; there are {', '.join(DIFFERS)}")
     names = [row.name for row in rows]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
