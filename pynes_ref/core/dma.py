@@ -49,11 +49,6 @@ def dma_pending(nes, n):
 
 
 @inline
-def dma_on_write(nes, n):
-    """The CPU writes in cycle ``n``: DMA waits. (What that does to a DMA about to be aborted happens in dmc_end.)"""
-
-
-@inline
 def _registers_active(halted):
     return (halted & 0xFFE0) == 0x4000
 

@@ -11,7 +11,7 @@ import numpy as np
 from .apu import apu_next_event, apu_run
 from .bus import bus_read, bus_write
 from .clock import cycle_end, sample, settle
-from .dma import dma_on_write, dma_pending, dma_run
+from .dma import dma_pending, dma_run
 from .jit import inline, inner, outline
 from .mappers.dispatch import QUIET, mapper_irq_quiet
 from .ppu import ppu_run
@@ -108,7 +108,6 @@ def slow_write(nes, mem, clk, addr, value):
         return
     if clk >= cpu.next_event:
         settle(nes, mem, clk - 1)
-        dma_on_write(nes, clk)
     cpu.clk = clk
     if nes.cart.cpu_wpage[addr >> 11] + addr >= 0:
         bus_write(nes, mem, addr, value)
