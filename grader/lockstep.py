@@ -224,7 +224,7 @@ class _Run:
             raise CandidateError(f"the framebuffer has {picture.size} pixels, not {PIXELS}")
         picture = np.ascontiguousarray(picture, np.uint16)
         # Never the view itself: it may be overwritten by the very call that then traps.
-        self.picture = expected if video_metric.same(picture, expected) else picture & PIXEL_MASK
+        self.picture = expected if video_metric.same(expected, picture) else picture & PIXEL_MASK
 
     def _note(self, error: CandidateError) -> None:
         self._dead = self._dead or error.dead

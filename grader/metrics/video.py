@@ -67,7 +67,15 @@ class Palette:
 
 
 def same(a: NDArray[np.uint16], b: NDArray[np.uint16]) -> bool:
-    """Are two pictures (61 440 contiguous uint16) the same bytes? Eight at a time: 5 microseconds."""
+    """Are two pictures (61 440 contiguous uint16) the same bytes?
+
+    Eight at a time, 5 microseconds; 2 where one of them is all of a ``bytes`` object, as those of recordings are.
+    """
+    if type(b.base) is bytes:
+        a, b = b, a
+    data = a.base
+    if type(data) is bytes and len(data) == a.nbytes == b.nbytes:
+        return data.startswith(b)  # the one comparison of bytes with any buffer that does not copy it
     return bool((a.reshape(-1).view(np.uint64) == b.reshape(-1).view(np.uint64)).all())
 
 
@@ -76,9 +84,9 @@ def compare(palette: Palette, ref: NDArray[np.uint16], cand: NDArray[np.uint16])
 
     Pictures are C-contiguous uint16, 61 440 values; bits above the ninth are ignored.
     """
-    ref, cand = ref.reshape(-1), cand.reshape(-1)
     if same(ref, cand):  # the usual case for a good candidate
         return 0.0, 0, 0.0
+    ref, cand = ref.reshape(-1), cand.reshape(-1)
     d, differing, error, flat_r, flat_c = _kernels().compare(palette.luma, palette.identity, ref, cand)
     if differing == 0:  # other indices, the same colours: every block is compared with itself
         d = 0.0
@@ -89,17 +97,16 @@ def compare(palette: Palette, ref: NDArray[np.uint16], cand: NDArray[np.uint16])
 
 def change(palette: Palette, before: NDArray[np.uint16], now: NDArray[np.uint16]) -> float | None:
     """d of two consecutive reference frames (no blank gate); None when no pixel's colour changed."""
-    before, now = before.reshape(-1), now.reshape(-1)
     if same(before, now):
         return None
+    before, now = before.reshape(-1), now.reshape(-1)
     d, differing, _, _, _ = _kernels().compare(palette.luma, palette.identity, before, now)
     return float(d) if differing else None
 
 
 def differ(palette: Palette, before: NDArray[np.uint16], now: NDArray[np.uint16]) -> bool:
     """Does any pixel's colour differ?"""
-    before, now = before.reshape(-1), now.reshape(-1)
-    return not same(before, now) and bool(_kernels().differ(palette.identity, before, now))
+    return not same(before, now) and bool(_kernels().differ(palette.identity, before.reshape(-1), now.reshape(-1)))
 
 
 def threshold(changes: NDArray[np.float32] | list[float]) -> float:

@@ -159,3 +159,15 @@ def test_collapsed_score_by_hand():
 def test_palette_must_have_512_colours():
     with pytest.raises(ValueError, match="1536"):
         video.Palette(b"\0" * 192)
+
+
+def test_sameness_of_pictures_however_they_are_held():
+    """Arrays, and arrays over ``bytes`` (which are compared another way): NumPy's own comparison is the judge."""
+    one = np.random.default_rng(5).integers(0, 512, 61_440).astype(np.uint16)
+    others = [one.copy() for _ in range(4)]
+    for other, at in zip(others, (0, 1, 30_000, 61_439), strict=False):
+        other[at] ^= 1
+    over_bytes = [np.frombuffer(picture.tobytes(), "<u2") for picture in (one, *others)]
+    for a in (one, *over_bytes, one.reshape(240, 256), over_bytes[0].reshape(240, 256)):
+        for b in (one.copy(), *others, *over_bytes, over_bytes[3].reshape(240, 256)):
+            assert video.same(a, b) is bool((a.reshape(-1) == b.reshape(-1)).all())
