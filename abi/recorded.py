@@ -14,13 +14,15 @@ One zstd stream around, little-endian::
 Strings and vectors are a u64 length (in items) and the items.
 
 A replay of 6 000 frames is 0.7 GB unpacked, so pictures are never held all at once. Opening reads the stream
-through once and checks everything (0.2 s for such a replay); ``frames`` reads it again, some frames at a time. Who
-reads it anyway opens it ``lazily`` and has it checked on the way.
+through once and checks everything (0.1 s for such a replay); ``frames`` reads it again, a frame at a time. Who
+reads it anyway opens it ``lazily`` and has it checked on the way. A file with a seal (``abi.seal``) is as it was
+written: then neither zstd's checksum is computed nor are impossible pixels looked for.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import struct
 from collections.abc import Iterator
 from os import PathLike
@@ -32,12 +34,12 @@ import zstandard
 from numpy.typing import NDArray
 
 from abi.candidate import MAX_SAMPLES, PIXEL_MASK, PIXELS, ROM_BUFFER_BYTES, CandidateError, EmulatorError
+from abi.seal import sealed
 
 MAGIC = b"NESREFC\0"
 VERSION = 1
 NO_REPLAY = hashlib.sha256(b"").hexdigest()
 MAX_FRAMES = 2_000_000  # nine hours; a larger count is damage
-CHUNK_FRAMES = 4  # half a megabyte, which stays in the cache between unpacking and use
 _PIECE = 1 << 24  # a damaged length must not reserve more memory than the file has data
 
 
@@ -62,10 +64,13 @@ class _Padded:
 class _Stream:
     """Exact reads from a zstd file, every fault a RecordingError."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, seal: bool = False) -> None:
+        """``seal``: take the file whole and without its checksum if it has a seal (``self.sealed``)."""
         self.path = path
+        data = sealed(path) if seal else None
+        self.sealed = data is not None
         try:
-            self.file = path.open("rb")
+            self.file: BinaryIO = path.open("rb") if data is None else io.BytesIO(data)
         except OSError as error:
             raise RecordingError(f"{path}: {error.strerror or error}") from None
         self.reader = zstandard.ZstdDecompressor().stream_reader(_Padded(self.file), read_size=1 << 20)
@@ -73,26 +78,21 @@ class _Stream:
     def fail(self, what: str) -> RecordingError:
         return RecordingError(f"{self.path}: {what}")
 
-    def fill(self, target: memoryview) -> int:
-        """Read until ``target`` (bytes) is full or the stream ends; the number of bytes read."""
-        got = 0
+    def piece(self, size: int) -> bytes:
+        """That many bytes, unpacked where they stay; fewer at the stream's end."""
         try:
-            while got < len(target):
-                count = self.reader.readinto(target[got:])
-                if not count:
-                    break
-                got += count
+            return self.reader.read(size)
         except zstandard.ZstdError as error:
             raise self.fail(f"damaged or not a recording ({error})") from None
         except OSError as error:
             raise self.fail(str(error.strerror or error)) from None
-        return got
 
     def read(self, size: int, what: str) -> bytearray:
         data = bytearray()
         while len(data) < size:
-            piece = bytearray(min(size - len(data), _PIECE))
-            if self.fill(memoryview(piece)) != len(piece):
+            wanted = min(size - len(data), _PIECE)
+            piece = self.piece(wanted)
+            if len(piece) != wanted:
                 raise self.fail(f"truncated: it ends inside {what}")
             data += piece
         return data
@@ -107,7 +107,7 @@ class _Stream:
         return size
 
     def at_end(self) -> bool:
-        return not self.fill(memoryview(bytearray(1)))
+        return not self.piece(1)
 
     def close(self) -> None:
         self.reader.close()
@@ -151,15 +151,15 @@ def _header(stream: _Stream) -> Header:
 
 
 def _pictures(stream: _Stream, frame_count: int) -> Iterator[NDArray[np.uint16]]:
-    """The pictures, some at a time: uint16[n, 61440], a new array each."""
-    for at in range(0, frame_count, CHUNK_FRAMES):
-        chunk = np.empty((min(CHUNK_FRAMES, frame_count - at), PIXELS), "<u2")
-        if stream.fill(memoryview(chunk).cast("B")) != chunk.nbytes:
+    """The pictures: uint16[61440], each all of a ``bytes`` object of its own, which compares fastest."""
+    for _ in range(frame_count):
+        data = stream.piece(2 * PIXELS)
+        if len(data) != 2 * PIXELS:
             raise stream.fail("truncated: it ends inside the pictures")
-        if int(chunk.max()) > PIXEL_MASK:
+        picture = np.frombuffer(data, "<u2")
+        if not stream.sealed and int(picture.max()) > PIXEL_MASK:
             raise stream.fail("damaged: it has pixels above 511")
-        chunk.flags.writeable = False
-        yield chunk
+        yield picture
 
 
 def read_header(path: str | PathLike[str]) -> Header:
@@ -200,7 +200,7 @@ class Recording:
 
     def _whole(self) -> _Tail:
         if self._tail is None:
-            for _ in self._chunks():
+            for _ in self.frames():
                 pass
         assert self._tail is not None
         return self._tail
@@ -241,8 +241,9 @@ class Recording:
         samples.flags.writeable = audio.flags.writeable = False
         return _Tail(samples, audio, video_tau, audio_tau)
 
-    def _chunks(self) -> Iterator[NDArray[np.uint16]]:
-        stream = _Stream(self.path)
+    def frames(self) -> Iterator[NDArray[np.uint16]]:
+        """Every picture in turn, uint16[61440], read-only."""
+        stream = _Stream(self.path, seal=True)
         try:
             if _header(stream) != self.header:
                 raise stream.fail("it changed while it was in use")
@@ -251,11 +252,6 @@ class Recording:
                 self._tail = self._read_tail(stream)
         finally:
             stream.close()
-
-    def frames(self) -> Iterator[NDArray[np.uint16]]:
-        """Every picture in turn, uint16[61440], read-only."""
-        for chunk in self._chunks():
-            yield from chunk
 
 
 class Recorded:

@@ -34,7 +34,8 @@ def work(job: Job, progress: Callable[[int], None]) -> tuple[bool, str]:
                 return False, ""
         except RecordingError as error:
             note = f"{error}; recorded again"
-    refcache.record(path, job.case, job.reference, progress)
+    record = refcache.record if job.path else refcache.record_sealed
+    record(path, job.case, job.reference, progress)
     return True, note
 
 

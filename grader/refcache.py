@@ -4,8 +4,9 @@ Files are ``.refcache`` version 1 (``abi.recorded``). One counts only when magic
 the frame count match; anything else is recorded again. Files appear whole or not at all (temporary file, fsync,
 rename), so that two graders may work on one cache; both write the same bytes.
 
-Names carry a hash of the key: caches of several references and corpora live in one folder side by side. A corpus
-may also bring its own under ``reference-cache/<id>.refcache``; those are read and never written here.
+Names carry a hash of the key: caches of several references and corpora live in one folder side by side. Each has a
+seal (``abi.seal``), which makes reading it cheaper. A corpus may also bring its own under
+``reference-cache/<id>.refcache``; those are read and never written here.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
+from abi import seal
 from abi.candidate import PIXEL_MASK, PIXELS, CandidateError, EmulatorError, boot, drain, load, start
 from abi.loader import Case as CaseKey
 from abi.loader import Emulator
@@ -124,7 +126,7 @@ def ensure(
         if matches(recording.header, case, reference.identity) is None:
             return Found(recording, note)
     path = candidates[0]
-    record(path, case, reference)
+    record_sealed(path, case, reference)
     return Found(Recording(path, lazily), note, made=True)
 
 
@@ -139,15 +141,22 @@ def run_reference(candidate: Candidate, case: Case) -> Iterator[tuple[NDArray[np
         yield candidate.emu_framebuffer().reshape(-1), drain(candidate)
 
 
-def record(path: Path, case: Case, reference: Emulator, progress: Callable[[int], None] | None = None) -> None:
-    """Run the reference over a testcase and write its cache file."""
+def record(path: Path, case: Case, reference: Emulator, progress: Callable[[int], None] | None = None) -> bytes:
+    """Run the reference over a testcase and write its cache file, whose seal is returned (``abi.seal``)."""
     try:
         candidate = reference.open(case_key(case))
         rate = candidate.emu_audio_rate()
         header = Header(reference.identity, case.rom_sha256, case.replay_sha256, case.frames, rate)
-        write(path, header, run_reference(candidate, case), progress)
+        return write(path, header, run_reference(candidate, case), progress)
     except CandidateError as error:
         raise EmulatorError(f"the reference cannot run {case.id}: {error}") from None
+
+
+def record_sealed(path: Path, case: Case, reference: Emulator, progress: Callable[[int], None] | None = None) -> None:
+    """``record``, and the seal beside it; a folder that refuses the seal goes without."""
+    line = record(path, case, reference, progress)
+    with contextlib.suppress(OSError), _whole(seal.path_of(path)) as file:
+        file.write(line)
 
 
 def write(
@@ -155,8 +164,11 @@ def write(
     header: Header,
     frames: Iterable[tuple[NDArray[np.uint16], NDArray[np.int16]]],
     progress: Callable[[int], None] | None = None,
-) -> None:
-    """Write a recording from its frames, deriving both thresholds; the file appears whole or not at all."""
+) -> bytes:
+    """Write a recording from its frames, deriving both thresholds; the file appears whole or not at all.
+
+    Returned is the seal of what was written: whatever becomes of it on its way to the disk, it is not of that.
+    """
     from grader.metrics import audio as audio_metric  # Numba: only those who record need it
     from grader.metrics import video as video_metric
     from grader.pictures import palette
@@ -166,7 +178,8 @@ def write(
     sound: list[NDArray[np.int16]] = []
     before: NDArray[np.uint16] | None = None
     tables = palette()
-    with _whole(path) as file, zstandard.ZstdCompressor(LEVEL, write_checksum=True).stream_writer(file) as out:
+    compressor = zstandard.ZstdCompressor(LEVEL, write_checksum=True)
+    with _whole(path) as file, compressor.stream_writer(sealer := seal.Sealer(file), closefd=False) as out:
         out.write(MAGIC + struct.pack("<I", VERSION))
         for text in header[:3]:
             out.write(struct.pack("<Q", len(text)) + text.encode("ascii"))
@@ -190,6 +203,7 @@ def write(
         out.write(struct.pack("<Q", track.size) + track.astype("<i2").tobytes())
         audio_tau = audio_metric.threshold(audio_metric.spectrogram(track, header.audio_rate))
         out.write(struct.pack("<ff", video_metric.threshold(changes), audio_tau))
+    return sealer.seal()
 
 
 @contextlib.contextmanager
@@ -199,9 +213,8 @@ def _whole(path: Path):
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            # The zstd writer closes what it writes to; a duplicate leaves this one to be synced.
-            with os.fdopen(os.dup(file.fileno()), "wb") as inner:
-                yield inner
+            yield file
+            file.flush()
             os.fsync(file.fileno())
         umask = os.umask(0)
         os.umask(umask)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import multiprocessing
 
 import pytest
 
+from abi import seal
 from abi.candidate import EmulatorError
 from abi.loader import resolve
 from abi.recorded import Recording
@@ -26,7 +28,7 @@ def test_reference_cache(corpus, toy_wasm, tmp_path):
     assert mended.made
     assert "recorded again" in mended.note
     assert path.read_bytes() == data
-    assert [p.name for p in cache.iterdir()] == [path.name]
+    assert sorted(p.name for p in cache.iterdir()) == [path.name, f"{path.name}.seal"]
     # Another reference, ROM, replay or length has a file of its own.
     others = [refcache.cache_path(cache, c, emulator) for c in corpus.cases]
     others.append(refcache.cache_path(cache, case, resolve(f"{toy_wasm}:blank")))
@@ -44,8 +46,64 @@ def test_a_corpus_may_bring_its_recordings(corpus, toy_wasm, tmp_path):
     assert refcache.ensure(case, other, tmp_path / "cache", corpus.folder).made
 
 
+def line(data):
+    """A seal as ``abi.seal`` describes it."""
+    return hashlib.sha256(seal.MARK + data).hexdigest().encode() + b"\n"
+
+
+def test_a_cache_has_a_seal_and_damage_anywhere_is_mended(corpus, toy_wasm, tmp_path):
+    emulator, case, cache = resolve(str(toy_wasm)), corpus.cases[0], tmp_path / "cache"
+    path = refcache.ensure(case, emulator, cache).recording.path
+    data = path.read_bytes()
+    assert seal.path_of(path).read_bytes() == line(data)
+    for at in (0, 4, 30, len(data) // 2, len(data) - 1):
+        for sealed in (True, False):
+            path.write_bytes(data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :])
+            if not sealed:
+                seal.path_of(path).unlink()
+            mended = refcache.ensure(case, emulator, cache)
+            assert mended.made, (at, sealed)
+            assert "recorded again" in mended.note
+            assert (path.read_bytes(), seal.path_of(path).read_bytes()) == (data, line(data))
+
+
+def test_damage_behind_the_header_is_mended_by_grading(corpus, toy_wasm, tmp_path, options):
+    emulator, case = resolve(str(toy_wasm)), corpus.cases[0]
+    one = grade(corpus.only([case.id]), emulator, emulator, tmp_path / "out", options)
+    path = refcache.cache_path(options.cache, case, emulator)
+    data = path.read_bytes()
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))  # a bit of zstd's checksum, which a sealed file is spared
+    two = grade(corpus.only([case.id]), emulator, emulator, tmp_path / "out", options)
+    assert (one.log, one.summary) == ([], two.summary)
+    assert len(two.log) == 1
+    assert "recorded again" in two.log[0]
+    assert path.read_bytes() == data
+
+
+def test_a_seal_that_cannot_be_written_is_done_without(corpus, toy_wasm, tmp_path):
+    emulator, case, cache = resolve(str(toy_wasm)), corpus.cases[0], tmp_path / "cache"
+    path = refcache.cache_path(cache, case, emulator)
+    seal.path_of(path).mkdir(parents=True)
+    assert refcache.ensure(case, emulator, cache).made
+    assert not refcache.ensure(case, emulator, cache).made
+    assert sorted(p.name for p in cache.iterdir()) == [path.name, f"{path.name}.seal"]
+
+
+def test_recordings_for_others_have_no_seal(corpus, toy_wasm, tmp_path):
+    from grader.precompute import precompute
+    from grader.run import Listener
+
+    emulator = resolve(str(toy_wasm))
+    precompute(corpus, emulator, tmp_path / "into", None, 0, Listener())
+    precompute(corpus, emulator, None, tmp_path / "cache", 0, Listener())
+    assert {p.suffix for p in (tmp_path / "into").iterdir()} == {".refcache"}
+    kept = [p for p in (tmp_path / "cache").iterdir() if p.suffix == ".refcache"]
+    assert len(kept) == len(corpus.cases)
+    assert all(seal.path_of(path).read_bytes() == line(path.read_bytes()) for path in kept)
+
+
 def _record(arguments):
-    refcache.record(*arguments)
+    refcache.record_sealed(*arguments)
 
 
 def test_two_graders_at_once(corpus, toy_wasm, tmp_path):
@@ -54,7 +112,8 @@ def test_two_graders_at_once(corpus, toy_wasm, tmp_path):
     with multiprocessing.get_context("spawn").Pool(4) as pool:
         pool.map(_record, [(path, case, emulator)] * 8)
     assert Recording(path).frame_count == 40
-    assert [p.name for p in path.parent.iterdir()] == ["x.refcache"]
+    assert sorted(p.name for p in path.parent.iterdir()) == ["x.refcache", "x.refcache.seal"]
+    assert seal.path_of(path).read_bytes() == line(path.read_bytes())
 
 
 def test_recordings_as_reference(corpus, toy_wasm, tmp_path, options):
