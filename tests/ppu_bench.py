@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pynes_ref.core import ppu, ppu_next, ppu_regs, ppu_sprites, ppu_vram
+from pynes_ref.core import ppu, ppu_eval, ppu_next, ppu_regs, ppu_vram
 from pynes_ref.core.jit import entry as jit
 from pynes_ref.core.state import NES, offset_of
 
@@ -30,7 +30,7 @@ def _play(nes, mem, ops, stops, seen):
 
 @jit
 def catch_up(nes):
-    ppu_sprites.sprites_catch_up(nes)
+    ppu_eval.sprites_catch_up(nes)
 
 
 @jit

@@ -18,6 +18,7 @@ LAYERS = [
     ["clock"],
     ["dma"],
     ["events"],
+    ["alu"],
     ["cpu"],
     ["frame", "power"],
 ]

@@ -22,6 +22,7 @@ https://www.nesdev.org/wiki/PPU_rendering, /PPU_frame_timing, /NMI.
 import numpy as np
 
 from .jit import inline, inner, outline
+from .ppu_eval import corrupt_oam, evaluate, follow_bus_late
 from .ppu_line import run_line
 from .ppu_render import (
     SERIAL_IN,
@@ -32,7 +33,7 @@ from .ppu_render import (
     sprite_dot,
     sprites_unseen,
 )
-from .ppu_sprites import HALTED, corrupt_oam, evaluate, follow_bus_late, rearm_sprites, sprite_fetch_dot
+from .ppu_sprites import HALTED, rearm_sprites, sprite_fetch_dot
 from .ppu_vram import (
     LINE,
     PRE_RENDER,

@@ -14,14 +14,13 @@ https://www.nesdev.org/wiki/PPU_rendering
 import numpy as np
 
 from .jit import inline, inner, outline
+from .ppu_eval import commit_sprites, evaluate
 from .ppu_render import EVERY_NIBBLE, NIBBLES
 from .ppu_sprites import (
     BEHIND,
     HALTED,
     OVERFLOW,
     SPRITE_0_HIT,
-    commit_sprites,
-    evaluate,
     fetch_sprite,
     rearm_sprites,
     sprite_height,

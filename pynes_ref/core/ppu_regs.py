@@ -12,7 +12,7 @@ Called by ``bus`` and ``dma``.
 import numpy as np
 
 from .jit import inline, inner, outline
-from .ppu_sprites import oam_bus_value, sprites_catch_up
+from .ppu_eval import oam_bus_value, sprites_catch_up
 from .ppu_vram import (
     PRE_RENDER,
     RENDERING,

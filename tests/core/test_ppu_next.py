@@ -8,8 +8,8 @@ from pynes_ref.core import ppu as chip
 from pynes_ref.core.jit import entry as jit
 from pynes_ref.core.mappers.boards import MMC3, MMC3_SHARP
 from pynes_ref.core.mappers.m004_mmc3 import COUNTER, ENABLED, LATCH
+from pynes_ref.core.ppu_eval import sprites_catch_up
 from pynes_ref.core.ppu_next import ppu_next_a12_dot, ppu_next_status_dot
-from pynes_ref.core.ppu_sprites import sprites_catch_up
 
 PLENTY = 250
 BACKGROUND, SPRITES, TALL = 0x10, 0x08, 0x20
