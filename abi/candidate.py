@@ -4,15 +4,17 @@
 functions of ``nes_emu.h`` mean (ABI.md); pointers become NumPy arrays. A method that traps, hangs or
 answers nonsense raises ``CandidateError``.
 
-``start``, ``load`` and ``drain`` are the three short sequences that every caller needs.
+``start``, ``load`` and ``drain`` are the three short sequences that every caller needs. NumPy is imported where they
+use it: a command that leaves the work to others does not wait for it.
 """
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 WIDTH, HEIGHT = 256, 240
 PIXELS = WIDTH * HEIGHT
@@ -112,6 +114,8 @@ def start(candidate: Candidate) -> None:
 
 def load(candidate: Candidate, rom: bytes) -> None:
     """Write a ROM into the emulator's buffer and power it on; CandidateError when it does not take it."""
+    import numpy as np
+
     buffer = candidate.emu_rom_buffer()
     if len(rom) > len(buffer):
         raise CandidateError(f"the ROM has {len(rom)} bytes, the emulator's ROM buffer only {len(buffer)}")
@@ -122,6 +126,8 @@ def load(candidate: Candidate, rom: bytes) -> None:
 
 def drain(candidate: Candidate) -> NDArray[np.int16]:
     """The samples produced since the last drain, copied."""
+    import numpy as np
+
     count = candidate.emu_audio_samples()
     if count <= 0:
         return np.zeros(0, np.int16)

@@ -176,13 +176,13 @@ def core_sha256() -> str:
 
 
 def _split_variant(name: str) -> tuple[str, str]:
-    from abi.bugs import BUGS
-
     head, colon, tail = name.rpartition(":")
     if not colon or not head or "/" in tail or "\\" in tail or len(head) == 1:  # C:\emu.dll is no bug
         return name, ""
     if head == PYNES_REF and tail == HARDWARE_SOUND:
         return head, tail
+    from abi.bugs import BUGS
+
     if tail not in BUGS:
         if Path(name).exists():
             return name, ""

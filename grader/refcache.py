@@ -7,6 +7,9 @@ rename), so that two graders may work on one cache; both write the same bytes.
 Names carry a hash of the key: caches of several references and corpora live in one folder side by side. Each has a
 seal (``abi.seal``), which makes reading it cheaper. A corpus may also bring its own under
 ``reference-cache/<id>.refcache``; those are read and never written here.
+
+What reads and writes (NumPy, zstandard) is imported where that is done: the process that only hands out tasks has no
+use for it.
 """
 
 from __future__ import annotations
@@ -22,19 +25,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-import zstandard
-from numpy.typing import NDArray
-
 from abi import seal
 from abi.candidate import PIXEL_MASK, PIXELS, CandidateError, EmulatorError, boot, drain, load, start
 from abi.loader import Case as CaseKey
 from abi.loader import Emulator
-from abi.recorded import MAGIC, VERSION, Header, Recording, RecordingError, read_header
 from grader.manifest import Case
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from abi.candidate import Candidate
+    from abi.recorded import Header, Recording
 
 LEVEL = 11
 """zstd: twice as long to write as level 3, two thirds as long to read, a quarter of the size or less. Written once,
@@ -70,6 +72,8 @@ def cache_path(folder: Path, case: Case, reference: Emulator) -> Path:
 def identity(case: Case, reference: Emulator) -> str:
     """SHA-256 of the reference: for recordings, of the one that was recorded. EmulatorError when there is none."""
     if reference.recorded:
+        from abi.recorded import read_header
+
         return read_header(reference.recording_path(case_key(case))).reference_sha256
     return reference.identity
 
@@ -105,6 +109,8 @@ def ensure(
     a damaged one is recorded again. EmulatorError when the reference is a recording that does not fit, or cannot run
     the ROM.
     """
+    from abi.recorded import Recording, RecordingError
+
     if reference.recorded:
         recording = Recording(reference.recording_path(case_key(case)), lazily)
         why = matches(recording.header, case, None)
@@ -143,6 +149,8 @@ def run_reference(candidate: Candidate, case: Case) -> Iterator[tuple[NDArray[np
 
 def record(path: Path, case: Case, reference: Emulator, progress: Callable[[int], None] | None = None) -> bytes:
     """Run the reference over a testcase and write its cache file, whose seal is returned (``abi.seal``)."""
+    from abi.recorded import Header
+
     try:
         candidate = reference.open(case_key(case))
         rate = candidate.emu_audio_rate()
@@ -169,7 +177,11 @@ def write(
 
     Returned is the seal of what was written: whatever becomes of it on its way to the disk, it is not of that.
     """
-    from grader.metrics import audio as audio_metric  # Numba: only those who record need it
+    import numpy as np
+    import zstandard
+
+    from abi.recorded import MAGIC, VERSION
+    from grader.metrics import audio as audio_metric  # Numba
     from grader.metrics import video as video_metric
     from grader.pictures import palette
 

@@ -134,3 +134,23 @@ def test_no_dask_scheduler(corpus, toy_wasm, tmp_path, options):
     emulator = resolve(str(toy_wasm))
     with pytest.raises(EmulatorError, match="Dask"):
         grade(corpus, emulator, emulator, tmp_path / "x", options, executor=parallel.choose("dask://127.0.0.1:9"))
+
+
+def test_the_process_that_hands_out_tasks_does_not_wait_for_numpy(corpus):
+    """NumPy and zstandard are the workers' business: importing them costs a grading 80 ms."""
+    script = (
+        "import sys\n"
+        "from grader import parallel\n"
+        "def run(worker, tasks, sizes, **options):\n"
+        "    print(len(tasks), [name for name in ('numpy', 'zstandard', 'numba', 'scipy') if name in sys.modules])\n"
+        "    sys.exit(0)\n"
+        "parallel.run = run\n"
+        "parallel.start_early = lambda core=False: None\n"
+        "from grader.__main__ import main\n"
+        "main()\n"
+    )
+    command = [sys.executable, "-c", script, "pynes_ref", corpus.folder, corpus.folder / "out"]
+    done = subprocess.run(
+        list(map(str, command)), env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == f"{len(corpus.cases)} []\n", done.stderr
