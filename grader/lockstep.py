@@ -121,15 +121,18 @@ def lockstep(
     # The pictures first, so that the recording is read to its very end, where its sound and thresholds stand.
     for frame, (ref, held) in enumerate(zip(recording.frames(), keys)):
         cand = run.frame(held, ref)
+        pixels = 0
         if cand is not ref:  # a picture that is the same is the same object
-            defects[frame], differing[frame], luma_errors[frame] = video_metric.compare(tables, ref, cand)
+            defects[frame], pixels, luma_errors[frame] = video_metric.compare(tables, ref, cand)
+            differing[frame] = pixels
             if starts_run is None and defects[frame]:
                 starts_run = _starts_run(recording, frame)
         if starts_run is not None:
             starts_run.append(before is None or video_metric.differ(tables, before, ref))
-        early += ahead is not None and video_metric.same(ahead, ref)
-        ahead = None
-        if differing[frame] > video_metric.NOISE_PIXELS:
+        if ahead is not None:
+            early += video_metric.same(ahead, ref)
+            ahead = None
+        if pixels > video_metric.NOISE_PIXELS:
             keeper.diverged(frame, ref, cand)
             diverging += 1
             if diverging <= TIMED:
