@@ -215,12 +215,20 @@ def check(
     protocol: Annotated[str, typer.Option(help="auto, 6000 or screen")] = "auto",
     submapper: SubmapperOption = None,
 ) -> None:
-    """Run a self-checking ROM; prints its own message; exit status 0 = passed, 1 = failed or no verdict."""
+    """Run a self-checking ROM; prints its own message; exit status 0 = passed, 1 = failed or no verdict.
+
+    A known ROM that wants buttons, or is read otherwise, is run as `pynes-ref verify` runs it.
+    """
     if protocol not in ("auto", "6000", "screen"):
         fail(f"--protocol {protocol}: there are auto, 6000 and screen")
     console = open_console(rom, submapper)
     from .romtest import run as run_test
+    from .verify.table import rows_of
 
+    if protocol == "auto" and submapper is None:
+        rows = rows_of(console.cartridge.sha256)
+        if any(not row.speaks for row in rows):
+            raise typer.Exit(verify_cli.test_rows(rows, rom))
     verdict = run_test(console, frames, protocol)
     if verdict.text:
         typer.echo(verdict.text)

@@ -21,6 +21,7 @@ RUNNING, WANTS_RESET = 0x80, 0x81
 RESET_DELAY = 8  # frames; the ROMs ask for at least 100 ms
 SETTLED = 90  # frames without a change of the screen after which a verdict on it counts
 COLUMNS, ROWS = 32, 30
+OF_TEXT = 0.95  # part of a text screen's tiles that are ASCII or its background
 
 _FAILED = re.compile(r"\bFAILED\b|\bFAIL\b|\berror\b|Failed", re.IGNORECASE)
 _PASSED = re.compile(r"\bPASSED\b|\bPASS\b|All tests passed|\bOK\b", re.IGNORECASE)
@@ -47,6 +48,16 @@ def screen_text(console: Console) -> str:
         if line:
             lines.append(re.sub(r"\s+", " ", line))
     return "\n".join(lines)
+
+
+def is_text(console: Console) -> bool:
+    """Does the first nametable look like text in ASCII? A game's tiles have any numbers."""
+    tiles = console.nametable(0)
+    numbers = [int(t) for row in tiles for t in row]
+    background = max(set(numbers), key=numbers.count)
+    shown = sum(t == background or t == 0 or 0x20 <= t < 0x7F for t in numbers)
+    text = re.sub(r"\s", "", screen_text(console))
+    return shown >= OF_TEXT * len(numbers) and 2 * sum(c.isalnum() for c in text) >= len(text)
 
 
 def memory_text(console: Console) -> str:
@@ -103,5 +114,5 @@ def run(console: Console, max_frames: int = 3600, protocol: str = "auto") -> Ver
                 return Verdict(passed, code, text, frame, "screen")
             if console.jammed:
                 break
-    text = memory_text(console) if signed else screen_text(console)
+    text = memory_text(console) if signed else screen_text(console) if is_text(console) else ""
     return Verdict(None, None, text, max_frames, "6000" if signed else "screen")

@@ -49,6 +49,20 @@ def verify(
     raise typer.Exit(1 if any(result.surprise for result in results) else 0)
 
 
+def test_rows(rows, path: Path) -> int:
+    """Run rows of the table with the ROM at ``path``, print a line each; exit status 0 = all as on a console."""
+    from .verify.runner import run_row
+
+    failed = False
+    for row in rows:
+        outcome = run_row(row, path)
+        failed |= not outcome.passed
+        typer.echo(outcome.shown)
+        words = "passed" if outcome.passed else "FAILED"
+        typer.echo(f"{words} after {outcome.frames} frames [as `pynes-ref verify {row.suite}` runs {row.name}]")
+    return int(failed)
+
+
 def _chosen(rows, names):
     from .verify.table import TableError
 

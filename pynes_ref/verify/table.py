@@ -60,6 +60,11 @@ class Row:
         return self.id.split("/")[0]
 
     @property
+    def speaks(self) -> bool:
+        """Does the ROM give its verdict without help, in a way ``romtest`` reads?"""
+        return self.protocol == "6000" or (self.protocol == "screen" and not self.keys and self.letters == "ascii")
+
+    @property
     def rom(self) -> roms.KnownRom:
         return _known()[self.id]
 
@@ -116,6 +121,14 @@ def load(path: Path | None = None) -> Table:
     if twice:
         raise TableError(f"{path}: two rows for {twice[0]}")
     return Table(rows, differences)
+
+
+def rows_of(sha256: str) -> list[Row]:
+    """The rows of the ROM with this SHA-256; none where no table is installed."""
+    try:
+        return [row for row in load().rows if row.rom.sha256 == sha256]
+    except TableError:
+        return []
 
 
 def _row(raw):

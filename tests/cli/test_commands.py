@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 from commands import PINEWOOD, environment, refused
+from places import rom_or_skip
 from small_rom import JAM, OWN, own, rom
+
+from pynes_ref.verify import table
 
 
 @pytest.mark.parametrize(("name", "facts"), [
@@ -101,6 +104,20 @@ def test_test_without_a_verdict(run, tmp_path):
     assert result.code == 1
     assert "no verdict after 100 frames [screen]" in result.out
     refused(run("test", path, "--protocol", "morse"), "auto, 6000 and screen")
+
+
+@pytest.mark.parametrize("name", ["accuracycoin/AccuracyCoin", "nestest/nestest"])
+def test_test_runs_a_known_rom_as_the_table_says(run, name):
+    rows = [row for row in table.load().rows if row.id == f"{name}.nes"]
+    result = run("test", rom_or_skip(rows[0].rom.sha256, name))
+    assert (result.code, result.err) == (0, "")
+    assert result.out.count("passed after") == len(rows)
+    assert f"verify {rows[0].suite}`" in result.out
+
+
+def test_a_screen_that_is_no_text_is_not_shown(run):
+    result = run("test", OWN / "undertow.nes", "--frames", 200)
+    assert (result.code, result.out) == (1, "no verdict after 200 frames [screen]\n")
 
 
 def test_warm_and_version(run):
