@@ -4,7 +4,9 @@ Each build of the core has a folder of its own, named by a hash of every core
 source, of the versions that shape the machine code, of the processor and of
 Numba's settings; a stale folder is never looked at again, and the oldest are
 removed. A file is one door's object code behind a checksum; it appears whole
-or not at all, so that processes may compile at the same time.
+or not at all, so that processes may compile at the same time. The grader's
+metrics keep theirs here too (``grader/metrics/kept.py``): nothing is written
+into the installed packages.
 """
 
 import hashlib

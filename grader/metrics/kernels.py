@@ -6,14 +6,15 @@ Imported when something differs: a run that is identical never waits for the com
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from grader.metrics.kept import kept_njit
 
 FLOOR = 0.15
 C1 = (0.01 * 255.0) ** 2
 C2 = (0.03 * 255.0) ** 2
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept_njit
 def compare(luma, identity, ref, cand):
     """(d, differing pixels, mean absolute luma error, flat pixels of ref, of cand) of two flat uint16 pictures.
 
@@ -72,7 +73,7 @@ def compare(luma, identity, ref, cand):
     return np.float32(total / 960.0), differing, np.float32(mae / 61440.0), flat_r, flat_c
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept_njit
 def differ(identity, before, now):
     for i in range(61440):
         if before[i] != now[i] and identity[np.int64(before[i]) & 511] != identity[np.int64(now[i]) & 511]:
@@ -80,7 +81,7 @@ def differ(identity, before, now):
     return False
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept_njit
 def bands(spectrum, start, stop, weight, out):
     """Log band energies of complex spectra [n, 513] into out[n, 40]."""
     for n in range(spectrum.shape[0]):
@@ -92,7 +93,7 @@ def bands(spectrum, start, stop, weight, out):
             out[n, band] = np.log(energy + 1e-10)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept_njit
 def distances(a, b, out):
     for n in range(out.shape[0]):
         sum_a = 0.0
