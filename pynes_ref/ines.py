@@ -213,7 +213,7 @@ def _parse(data, chosen):
     return Cartridge(
         mapper=mapper,
         submapper=submapper,
-        board=row.name if row else MAPPER_NAMES.get(mapper, ""),
+        board=row.name if row else _mapper_name(mapper),
         format=FORMATS[form],
         region=REGIONS[region],
         mirroring=mirroring,
@@ -303,13 +303,19 @@ def _ram(form, data, row, chr_size, notes, unsupported):
     return prg_ram, min(nvram, prg_ram), chr_ram
 
 
+def _mapper_name(mapper):
+    """What people call a mapper: its own name, else that of its first board; "" for one that is not here."""
+    boards = (row.name for row in BOARDS.values() if row.mapper == mapper)
+    return MAPPER_NAMES.get(mapper) or next(boards, "")
+
+
 def _check_board(row, mapper, submapper, chosen, prg_size, chr_size, notes, unsupported):
-    supported = ", ".join(f"{number} ({MAPPER_NAMES[number]})" for number in MAPPERS)
+    supported = ", ".join(f"{number} ({_mapper_name(number)})" for number in MAPPERS)
     if row is None:
         if mapper in MAPPERS:
             subs = ", ".join(str(sub) for number, sub in BOARDS if number == mapper)
             advice = "choose one of these" if chosen else "use another dump of the game"
-            unsupported.insert(0, f"submapper {submapper} of mapper {mapper} ({MAPPER_NAMES[mapper]}) is not supported "
+            unsupported.insert(0, f"submapper {submapper} of mapper {mapper} ({_mapper_name(mapper)}) is not supported "
                                   f"(supported: {subs}): {advice}")
         else:
             unsupported.insert(0, f"mapper {mapper} is not supported (supported: {supported}): try another ROM")

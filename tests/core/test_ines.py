@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pynes_ref import ines
 from pynes_ref.core.power import make_console
 from pynes_ref.ines import KIB, MAX_FILE, RomError, inspect_rom, load_rom
 
@@ -225,3 +226,11 @@ def test_a_chosen_submapper_takes_the_place_of_the_headers():
 def test_a_chosen_submapper_that_is_none(chosen, words):
     with pytest.raises(RomError, match=words):
         load_rom(rom(mapper=4), submapper=chosen)
+
+
+def test_a_mapper_without_a_name_of_its_own_is_called_like_its_first_board(monkeypatch):
+    monkeypatch.delitem(ines.MAPPER_NAMES, 7)
+    assert "7 (AxROM)" in refusal(rom(mapper=5))
+    assert "mapper 7 (AxROM)" in refusal(nes2(mapper=7, submapper=9))
+    assert load_rom(rom(mapper=7)).board == "AxROM"
+    assert inspect_rom(rom(mapper=5)).board == ""
