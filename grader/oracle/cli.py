@@ -96,11 +96,13 @@ def serve(
     from pynes_ref.warming import warmed
 
     try:
-        tokens = _tokens(token_file)
         if folder is not None and not folder.is_dir():
             fail(f"{folder} is not a folder")
         if usage is not None and not usage.absolute().parent.is_dir():
             fail(f"{usage}: there is no such folder")
+        tokens = _tokens(token_file)
+        if folder is not None and next(folder.rglob("*.nes"), None) is None:
+            typer.echo(f"note: no ROM (.nes) in {folder}: callers must send theirs", err=True)
         try:
             from grader.oracle import server
         except ModuleNotFoundError as error:

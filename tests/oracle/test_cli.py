@@ -208,8 +208,11 @@ def test_other_references(tmp_path, toy_rom):
 
 
 def test_serve_says_what_is_wrong(tmp_path, toy_server):
-    assert "is not a folder" in oracle("serve", str(tmp_path / "none")).stderr
+    refused = oracle("serve", str(tmp_path / "none"), ORACLE_TOKEN="")
+    assert (refused.returncode, refused.stderr) == (2, f"oracle: {tmp_path / 'none'} is not a folder\n")
     assert "no such folder" in oracle("serve", "--usage", str(tmp_path / "none" / "usage.json")).stderr
+    taken = oracle("serve", str(tmp_path), "--port", str(toy_server.port), "--reference", "none.wasm")
+    assert f"note: no ROM (.nes) in {tmp_path}" in taken.stderr
     empty = tmp_path / "tokens"
     empty.write_text("\n")
     assert "no token in it" in oracle("serve", "--token-file", str(empty)).stderr
