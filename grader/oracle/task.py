@@ -44,17 +44,17 @@ def make(folder: Path, starter: str | None = None, corpus: Path | None = None, m
     made = Made(folder)
     graded = _graded(corpus, made)
     folder.mkdir(parents=True, exist_ok=True)
-    _documents(folder, starter)
+    _roms(folder / "roms", graded, more or [], made)
+    _documents(folder, starter, len(made.roms))
     for name in STARTERS:
         _starter(name, folder / "starters" / name)
         made.starters.append(name)
     if starter is not None:
         _starter(starter, folder)
-    _roms(folder / "roms", graded, more or [], made)
     return made
 
 
-def _documents(folder: Path, starter: str | None) -> None:
+def _documents(folder: Path, starter: str | None, roms: int) -> None:
     abi = HERE.parent.parent / "abi"
     spec = folder / "spec"
     spec.mkdir()
@@ -63,7 +63,13 @@ def _documents(folder: Path, starter: str | None) -> None:
     shutil.copyfile(TEMPLATES / "spec" / "HARDWARE.md", spec / "HARDWARE.md")
     begin = "Copy a starter here to begin." if starter is None else f"The {STARTERS[starter]} starter is here already."
     task = (TEMPLATES / "TASK.md").read_text("utf-8")
-    task = task.replace("@STARTERS@", ", ".join(STARTERS.values())).replace("@BEGIN@", begin)
+    programs = f"{roms} program{'s' * (roms > 1)} to develop with, listed in `roms/README.md`. None of them is graded"
+    place = "roms/NAME.nes"
+    if not roms:
+        programs, place = "nothing yet: no programs came with this task. Bring some, or write your own", "NAME.nes"
+    words = {"STARTERS": ", ".join(STARTERS.values()), "BEGIN": begin, "ROMS": programs, "ROM": place}
+    for word, text in words.items():
+        task = task.replace(f"@{word}@", text)
     (folder / "TASK.md").write_text(task, "utf-8")
     shutil.copyfile(HERE / "client.py", folder / "oracle")
     (folder / "oracle").chmod(0o755)
@@ -140,4 +146,6 @@ def _roms(into: Path, graded: set[str], more: list[Path], made: Made) -> None:
     if not made.roms:
         made.notes.append("no development ROMs: get some with `pynes-ref roms fetch`, or name a folder with --roms")
     head = "# Programs to develop with\n\nNone of these is graded.\n\n| File | From | SHA-256 |\n|---|---|---|\n"
+    if not rows:
+        head = "# Programs to develop with\n\nNone came with this task.\n"
     (into / "README.md").write_text(head + "".join(f"{row}\n" for row in rows), "utf-8")

@@ -65,6 +65,18 @@ def test_what_is_in_a_workspace(made):
     assert {"kittiwake.nes", "undertow.nes", "mine.nes"} <= listed
 
 
+def test_the_task_says_how_many_programs_there_are(made, tmp_path, monkeypatch):
+    assert f"{len(made[2].roms)} programs to develop with" in (made[0] / "work" / "TASK.md").read_text()
+    monkeypatch.setattr(task.known_roms, "find", lambda sha256: None)
+    found = task.make(tmp_path / "none")  # our own corpus grades all that we have
+    assert found.roms == []
+    assert any("roms fetch" in note for note in found.notes)
+    text = (tmp_path / "none" / "TASK.md").read_text()
+    assert "no programs came with this task" in text
+    assert "roms/NAME.nes" not in text
+    assert "| File |" not in (tmp_path / "none" / "roms" / "README.md").read_text()
+
+
 def test_nothing_of_the_reference_is_in_a_workspace(made):
     """But for the recipe of the oracle's container, which the task's container does not see."""
     work = made[0] / "work"
