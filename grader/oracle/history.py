@@ -49,7 +49,14 @@ class History:
 
 
 def _rounded(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: round(value, 4) if isinstance(value, float) else value for name, value in row.items()}
+    """Times and scores to four decimals, those of sections, too."""
+    return {name: _rounded_value(value) for name, value in row.items()}
+
+
+def _rounded_value(value: Any) -> Any:
+    if isinstance(value, dict):
+        return _rounded(value)
+    return round(value, 4) if isinstance(value, float) else value
 
 
 def plot(data: dict[str, Any]) -> str:

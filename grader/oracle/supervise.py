@@ -220,6 +220,7 @@ class Supervisor:
         name = name or f"checkpoint-{len(self.history.data['checkpoints']) + 1:02d}"
         try:
             commit = self._commit(git, f"supervisor: {name}")
+            self.note(f"{name}: building and grading")
             found = checkpoints.grade(name)
         except Exception as error:  # a checkpoint that fails must not end the run
             commit, found = "", {"problem": f"{type(error).__name__}: {error}"}

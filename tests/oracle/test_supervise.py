@@ -15,7 +15,7 @@ import pytest
 import toy_emulator as toy
 from oracle_server import environment, oracle
 
-from grader.oracle.history import plot
+from grader.oracle.history import History, plot
 from grader.oracle.supervise import Plan, Supervisor, newest_change
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="process groups")
@@ -82,6 +82,7 @@ def test_a_dry_run(workspace, tmp_path):
     assert "working here before" in (tmp_path / "out" / "agent-002.log").read_text()
     assert sleepers(600.25) == before, "children were left behind"
     assert history["checkpoints"][-1]["name"] == "final"
+    assert any(line.endswith("final: building and grading") for line in said)
     graded = [row for row in history["checkpoints"] if "overall" in row]
     assert len(graded) >= 2
     assert all(row["overall"] == 1.0 and row["build"] == 0 for row in graded)
@@ -155,6 +156,12 @@ def test_changed_files_are_signs_of_life_but_builds_are_not(tmp_path):
     assert newest_change(tmp_path, now + 10, []) == pytest.approx(now + 30)
     assert newest_change(tmp_path, now + 10, [(now + 29, now + 31)]) == pytest.approx(now + 20)
     assert newest_change(tmp_path, now + 40, []) == now + 40
+
+
+def test_scores_of_sections_are_rounded_too(tmp_path):
+    history = History(tmp_path, 1.0)
+    history.add("checkpoints", {"name": "final", "at": 0.123456, "overall": 1e-16, "sections": {"audio": 1e-16}})
+    assert history.data["checkpoints"] == [{"name": "final", "at": 0.1235, "overall": 0.0, "sections": {"audio": 0.0}}]
 
 
 def test_the_plot_of_nothing_and_of_something():
