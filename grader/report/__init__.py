@@ -82,12 +82,14 @@ def _case(row: Row, page: dict[str, Any], place: int) -> str:
         said = f"{row.diverging_frames} of {row.frames} frames diverge, the first is {row.first_diverge_frame}"
     audio = row.audio_score
     worst = min(row.video_score, 1.0 if audio is None else audio)
+    # The remark counts frames that have no say in such a testcase's score.
+    last = " <small>last picture</small>" if page.get("mode") == "endstate" else ""
     body = '<div class="body"></div>' if page else f'<div class="body"><p>{escape(row.skip_reason or "")}</p></div>'
     return (
         f'<details class="case" id="case-{escape(row.id)}" data-place="{place}" data-perfect="{int(perfect)}" '
         f'data-worst="{worst:.6f}"><summary>'
         f'<span class="id">{escape(row.id)}</span>'
-        f'<span class="sub">{escape(row.section)}/{escape(row.subsystem)}</span>'
+        f'<span class="sub">{escape(row.section)}/{escape(row.subsystem)}{last}</span>'
         f"{_score(row.video_score, 'picture')}{_score(audio, 'sound')}"
         f'<span class="remark">{escape(said)}</span></summary>{body}</details>'
     )

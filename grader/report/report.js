@@ -108,8 +108,9 @@
 
   async function open(details, page) {
     const body = details.querySelector(".body");
+    const last = page.mode === "endstate";
     const facts = [page.description, page.rom, page.replay ? "input " + page.replay : "no input",
-      page.mode === "endstate" ? "scored by its last picture" : "scored by every picture",
+      last ? "scored by its last picture alone: as good as exact, or 0" : "scored by every picture",
       `picture threshold ${page.video_tau}`, `sound threshold ${page.audio_tau}`];
     if (page.traps) facts.push(`${page.traps} calls trapped`);
     body.append(make("p", {}, facts.filter(Boolean).join(" · ")));
@@ -123,9 +124,11 @@
     let first = -1;
     for (let n = 0; n < page.frames; n++) if (count(n) > 8) { first = n; break; }
 
+    const scored = last ? "informs only, the last picture is scored; " : "";
     const strip = make("canvas", { class: "plot", role: "img", "aria-label": "picture score of every frame" });
     body.append(make("h3", {}, "Picture score, frame by frame",
-      make("span", { class: "legend" }, first < 0 ? "no frame diverges" : `first diverging frame ${first}`)), strip);
+      make("span", { class: "legend" }, scored + (first < 0 ? "no frame diverges" : `first diverging frame ${first}`))),
+      strip);
     let audio = null, audioStrip = null;
     if (page.audio) {
       audio = await inflate(page.audio);

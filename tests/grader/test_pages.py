@@ -78,6 +78,12 @@ def report(tmp_path_factory):
 def test_the_report(page, report):
     page.goto(report)
     assert background(page) == BACKGROUNDS[page.scheme]
+    # Whose last picture alone is scored says so before and after it is opened.
+    assert page.locator(".case .sub", has_text="last picture").count() == 1
+    page.focus("#case-one summary")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#case-one[data-ready]")
+    assert "informs only" in page.locator("#case-one").inner_text()
     page.check("#imperfect")
     assert page.locator(".case:visible").count() == 1  # the bug shows in ``game`` alone
     page.uncheck("#imperfect")
