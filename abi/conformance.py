@@ -315,7 +315,7 @@ def compare(emulator: Emulator, reference: Emulator, rom: bytes, calls: int = 30
             boot(instance, instance.emu_boot_frames())
             runs.append(play(instance, [0] * calls))
         except CandidateError as error:
-            return [Finding(False, f"{one.label}: {error}")]
+            return [Finding(False, f"{one.title}: {error}")]
         finally:
             close = getattr(instance, "close", None)
             if close is not None:
@@ -324,7 +324,7 @@ def compare(emulator: Emulator, reference: Emulator, rom: bytes, calls: int = 30
     changes = int(np.count_nonzero((theirs.frames[1:] != theirs.frames[:-1]).any(axis=(1, 2))))
     agree = {shift: _agreement(ours.frames, theirs.frames, shift) for shift in (0, 1, -1, 2, -2)}
     best = max(agree, key=lambda shift: agree[shift])
-    text = f"against {reference.label}: {agree[0]:.1%} of {calls} pictures agree"
+    text = f"against {reference.title}: {agree[0]:.1%} of {calls} pictures agree"
     if best and changes > 2 and agree[best] > agree[0] + 0.1:
         frames = "one frame" if abs(best) == 1 else f"{abs(best)} frames"
         side = "early" if best > 0 else "late"

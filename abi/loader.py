@@ -62,9 +62,17 @@ class Emulator:
 
     @property
     def label(self) -> str:
-        """Short name for folders and headings."""
-        stem = Path(self.path).stem if self.path else self.name.split(":")[0]
-        return f"{stem}-{self.variant}" if self.variant else stem
+        """Short name for folders."""
+        return f"{self._stem}-{self.variant}" if self.variant else self._stem
+
+    @property
+    def title(self) -> str:
+        """Short name for people: the file's stem or ``pynes_ref``, and the variant as it is written in a name."""
+        return f"{self._stem}:{self.variant}" if self.variant else self._stem
+
+    @property
+    def _stem(self) -> str:
+        return Path(self.path).stem if self.path else self.name.split(":")[0]
 
     @property
     def bug(self) -> str:
@@ -186,7 +194,8 @@ def _split_variant(name: str) -> tuple[str, str]:
     if tail not in BUGS:
         if Path(name).exists():
             return name, ""
-        raise EmulatorError(f"{name}: there is no bug named {tail!r}; choose from {', '.join(BUGS)}")
+        known = [*BUGS, HARDWARE_SOUND] if head == PYNES_REF else BUGS
+        raise EmulatorError(f"{name}: there is no bug named {tail!r}; choose from {', '.join(known)}")
     return head, tail
 
 

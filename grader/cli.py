@@ -125,7 +125,7 @@ def grade(
             hints=hints,
             also=resolve(also, trust_native=trust_native) if also else None,
         )
-        with terminal.Live(f"grading {cand.label}") as live:
+        with terminal.Live(f"grading {cand.title}") as live:
             try:
                 graded = run.grade(what, cand, ref, folder, options, live, choose(executor))
             except KeyboardInterrupt:
@@ -157,7 +157,7 @@ def precompute(
 
         what = _corpus(corpus, only, True)
         ref = resolve(reference, trust_native=trust_native)
-        with terminal.Live(f"recording {ref.label}") as live:
+        with terminal.Live(f"recording {ref.title}") as live:
             made, kept = module.precompute(what, ref, into, cache, _jobs(jobs, reference), live)
         typer.echo(f"{made} recorded, {kept} already there")
 

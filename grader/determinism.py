@@ -33,7 +33,7 @@ def gate(corpus: Corpus, candidate: Emulator, reference: Emulator, jobs: int, sa
         faults = []
         if not reference.recorded:
             for number in ("1", "2"):
-                say(f"recording {reference.label}, round {number} of 2")
+                say(f"recording {reference.title}, round {number} of 2")
                 precompute(corpus, reference, root / "record" / number, None, jobs, run.Listener())
             faults = [f"recording {n}" for n in differing_files(root / "record" / "1", root / "record" / "2")]
             for case in corpus.cases:  # grade from these, without a third recording
@@ -41,7 +41,7 @@ def gate(corpus: Corpus, candidate: Emulator, reference: Emulator, jobs: int, sa
                 target.parent.mkdir(exist_ok=True)
                 (root / "record" / "1" / f"{case.id}.refcache").rename(target)
         for number, processes in (("1", jobs), ("2", max(jobs - 1, 1) if jobs else 0)):
-            say(f"grading {candidate.label}, round {number} of 2")
+            say(f"grading {candidate.title}, round {number} of 2")
             options = run.Options(jobs=processes, cache=root / "cache")
             run.grade(corpus, candidate, reference, root / "grade" / number, options)
         return faults + [f"result {n}" for n in differing_files(root / "grade" / "1", root / "grade" / "2")]

@@ -187,12 +187,12 @@ def grade(
     ordered = [outcomes[number] for number in range(len(tasks))]
     rows = [outcome.row for outcome in ordered]
     result = aggregate.summary(
-        tasks[0].candidate.label, tasks[0].candidate.identity, rows, corpus.config, partial=options.partial
+        tasks[0].candidate.title, tasks[0].candidate.identity, rows, corpus.config, partial=options.partial
     )
     if options.strict:
         result["strict"] = beyond.strict(rows, corpus.config, options.partial)
     if options.also is not None:
-        result["both"] = beyond.both(rows, corpus.config, options.also.label, options.partial)
+        result["both"] = beyond.both(rows, corpus.config, options.also.title, options.partial)
     if options.hints:
         from grader import hints
 
@@ -204,7 +204,7 @@ def grade(
     if options.report:
         from grader.report import render
 
-        write_file(out / "report.html", render(result, ordered, reference.label))
+        write_file(out / "report.html", render(result, ordered, reference.title))
     log = [line for outcome in ordered for line in outcome.log]
     return Graded(result, rows, out, log, resumed)
 

@@ -35,7 +35,7 @@ def test_names_that_are_none(tmp_path):
         (str(tmp_path / "nothing.wasm"), "No such file"),
         (str(tmp_path / "empty"), "no .refcache recordings"),
         (str(tmp_path / "game.nes"), "not an emulator"),
-        ("pynes_ref:sideways", "no bug named 'sideways'; choose from scanline"),
+        ("pynes_ref:sideways", "no bug named 'sideways'; choose from scanline, .*, hardware-sound$"),
         ("pynes_ref:", "no bug named ''"),
     ):
         with pytest.raises(EmulatorError, match=message) as error:
@@ -55,7 +55,8 @@ def test_identity_of_pynes_ref():
     plain, bugged = resolve("pynes_ref"), resolve("pynes_ref:scanline")
     assert plain.identity == core_sha256() == resolve("pynes_ref").identity
     assert bugged.identity != plain.identity
-    assert bugged.label == "pynes_ref-scanline"
+    assert (bugged.label, bugged.title, plain.title) == ("pynes_ref-scanline", "pynes_ref:scanline", "pynes_ref")
+    assert resolve(bugged.title) == bugged
 
 
 def test_hardware_sound_is_an_emulator_of_its_own_and_no_bug():

@@ -86,7 +86,7 @@ def test_what_stands_beside_the_score(place):
     for words in ("strict", "both", "references differ", "lose points"):
         assert words not in plain
     html = (place / "out" / "beside" / "report.html").read_text()
-    assert "Beside the second reference, toy-blank: " in html
+    assert "Beside the second reference, toy:blank: " in html
     assert "<li>procedural/cpu: the picture is 1 line low (one)</li>" in html
 
 
