@@ -29,8 +29,16 @@ class FetchError(Exception):
     """A file that could not be had; one line saying why and what to do."""
 
 
+class Unreachable(FetchError):
+    """A server that no attempt could connect to: the next file will fare no better."""
+
+
 class _Interrupted(Exception):
     """An attempt that may go better the next time."""
+
+
+class _NoConnection(_Interrupted):
+    """An attempt that did not even reach a server."""
 
 
 def url_of(rom: KnownRom, base_url: str = BASE_URL) -> str:
@@ -51,7 +59,7 @@ def client() -> httpx.Client:
 
 
 def fetch(rom: KnownRom, folder: Path, http: httpx.Client, base_url: str = BASE_URL, tick=None) -> Path:
-    """Download ``rom`` into ``folder``; its path there. Raises ``FetchError`` or ``OSError``.
+    """Download ``rom`` into ``folder``; its path there. Raises ``FetchError``, ``Unreachable`` or ``OSError``.
 
     ``tick(n)`` is called with the number of bytes that arrive.
     """
@@ -60,6 +68,7 @@ def fetch(rom: KnownRom, folder: Path, http: httpx.Client, base_url: str = BASE_
     address = url_of(rom, base_url)
     part = folder / PARTIAL / rom.sha256
     part.parent.mkdir(parents=True, exist_ok=True)
+    unconnected = 0
     for attempt in range(ATTEMPTS):
         if attempt:
             time.sleep(PAUSE * 2 ** (attempt - 1))
@@ -68,7 +77,10 @@ def fetch(rom: KnownRom, folder: Path, http: httpx.Client, base_url: str = BASE_
             break
         except _Interrupted as error:
             reason = str(error)
+            unconnected += isinstance(error, _NoConnection)
     else:
+        if unconnected == ATTEMPTS:
+            raise Unreachable(f"no connection to {urlsplit(address).netloc} in {ATTEMPTS} attempts: {reason}")
         kept = part.stat().st_size if part.exists() else 0
         hint = f"; {kept} of {rom.size} bytes are kept, fetch again to go on" if kept else "; try again later"
         raise FetchError(f"{address}: {reason}{hint}")
@@ -102,6 +114,8 @@ def _continue(part, rom, address, http, tick):
                 tick(-have)
             with part.open("ab" if resumed else "wb") as file:
                 _receive(answer, file, have if resumed else 0, rom, tick)
+    except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
+        raise _NoConnection(str(error) or type(error).__name__) from None
     except httpx.TransportError as error:
         raise _Interrupted(f"the connection failed ({error or type(error).__name__})") from None
     except httpx.HTTPError as error:

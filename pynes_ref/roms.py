@@ -62,12 +62,17 @@ def download_folder() -> Path:
     return Path(base) / "pynes_ref" / "roms"
 
 
-def search_folders() -> list[Path]:
-    """The folders that are searched, those that exist."""
+def search_places() -> list[Path]:
+    """Every folder that is searched, first one first, whether it exists or not."""
     places = [download_folder(), *map(Path, filter(None, os.environ.get(ENVIRONMENT, "").split(os.pathsep)))]
     with contextlib.suppress(FileNotFoundError):
         places.insert(0, bundled.folder("test_roms"))
-    return [p for p in places if p.is_dir()]
+    return places
+
+
+def search_folders() -> list[Path]:
+    """Those of ``search_places`` that exist."""
+    return [p for p in search_places() if p.is_dir()]
 
 
 @cache

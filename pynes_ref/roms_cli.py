@@ -39,7 +39,7 @@ def list_roms(
 ) -> None:
     """List the known test ROMs: present or missing, licence, source."""
     from .fetching import url_of
-    from .roms import find, search_folders
+    from .roms import find, search_places
 
     rows = [(row, find(row.sha256)) for row in _chosen(suites)]
     known, present = len(rows), sum(path is not None for _, path in rows)
@@ -59,7 +59,7 @@ def list_roms(
         place = "in " + row.archive.rsplit("/", 1)[-1] if row.archive else row.source
         source = f"{row.repository} {row.commit[:10]} {place}"
         typer.echo(f"{'present' if path else 'missing'}  {row.path:{width}}  {row.licence:{licences}}  {source}")
-    searched = ", ".join(map(str, search_folders())) or "no folder"
+    searched = ", ".join(f"{place}" if place.is_dir() else f"{place} (not there)" for place in search_places())
     typer.echo(f"{present} of {known} present; searched: {searched}")
 
 
@@ -70,7 +70,10 @@ def fetch(
     base_url: Annotated[str | None, typer.Option(help="another server with the same repository/commit/path below it",
                                                  show_default=False)] = None,
 ) -> None:
-    """Download the missing test ROMs from where they are pinned; exit status 1 when some could not be had."""
+    """Download the missing test ROMs from where they are pinned.
+
+    Exit status 1 when some could not be had, 2 when the server cannot be reached.
+    """
     from . import fetching
     from .roms import download_folder, find
 
@@ -101,9 +104,11 @@ def _fetch_all(rows, folder, base_url):
 
     failed = 0
     with fetching.client() as http, _progress(sum(row.size for row in rows)) as tick:
-        for row in rows:
+        for at, row in enumerate(rows):
             try:
                 fetching.fetch(row, folder, http, base_url, tick)
+            except fetching.Unreachable as error:
+                _fail(f"{error}; {at - failed} of {len(rows)} files downloaded: check the network, then fetch again")
             except fetching.FetchError as error:
                 failed += 1
                 typer.echo(f"pynes-ref: {error}", err=True)

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from pynes_ref import fetching, roms
-from pynes_ref.fetching import PARTIAL, FetchError
+from pynes_ref.fetching import PARTIAL, FetchError, Unreachable
 
 DATA = b"NES\x1a" + bytes(range(256)) * 200
 ROM = roms.KnownRom(
@@ -223,7 +223,7 @@ def test_a_server_that_stays_busy(get, server, tmp_path):
 
 def test_no_server_at_all(tmp_path, monkeypatch):
     monkeypatch.setattr(fetching, "PAUSE", 0.001)
-    with fetching.client() as http, pytest.raises(FetchError, match="the connection failed"):
+    with fetching.client() as http, pytest.raises(Unreachable, match=r"no connection to 127.0.0.1:1 in 3 attempts: "):
         fetching.fetch(ROM, tmp_path, http, "http://127.0.0.1:1")
     assert files(tmp_path) == []
 
@@ -278,6 +278,15 @@ def test_the_command_reports_every_missing_file(server, tmp_path):
     assert not [name for name in files(tmp_path) if name.endswith(".nes")]
 
 
+def test_the_command_gives_up_on_a_server_that_is_not_there(tmp_path):
+    home = {"XDG_DATA_HOME": str(tmp_path), "LOCALAPPDATA": str(tmp_path), "HOME": str(tmp_path)}
+    status, out, err = command("fetch", "instr_misc", "--base-url", "http://127.0.0.1:1", **home)
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "no connection to 127.0.0.1:1" in err
+    assert "0 of 5 files downloaded" in err
+
+
 def test_the_command_lists(tmp_path):
     home = {"XDG_DATA_HOME": str(tmp_path), "LOCALAPPDATA": str(tmp_path), "HOME": str(tmp_path)}
     status, out, _ = command("list", "--json", **home)
@@ -290,7 +299,16 @@ def test_the_command_lists(tmp_path):
     assert status == 0
     assert [line.split()[:2] for line in lines[:-1]] == [["missing", "nestest/nestest.nes"],
                                                         ["missing", "mmc3_test/5-MMC3.nes"]]
-    assert lines[-1].startswith("0 of 2 present")
+    assert lines[-1].startswith("0 of 2 present; searched: ")
+    assert lines[-1].endswith(f"{roms.bundled.folder('test_roms')}, {_downloads(tmp_path)} (not there)")
+    _downloads(tmp_path).mkdir(parents=True)
+    _, out, _ = command("list", "nestest", PYNES_ROMS=str(tmp_path / "nowhere"), **home)
+    assert out.endswith(f", {_downloads(tmp_path)}, {tmp_path / 'nowhere'} (not there)\n")
+
+
+def _downloads(home):
+    base = home / "Library" / "Application Support" if sys.platform == "darwin" else home
+    return base / "pynes_ref" / "roms"
 
 
 @pytest.mark.parametrize("arguments", [("list", "nosuch"), ("fetch", "nosuch"), ("fetch", "--base-url", "x")])
