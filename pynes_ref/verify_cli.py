@@ -36,16 +36,14 @@ def verify(
 
     if json_file:
         atomic_write(json_file, (json.dumps(as_json(results, seconds), indent=1) + "\n").encode())
-    whole = not suites and table is None
-    if page is None and whole and default_path().parent.name == "tests":
+    if page is None and default_path().parent.name == "tests":
         page = default_path().parent.parent / "ACCURACY.md"
-    if page:
-        if whole and all(result.outcome for result in results):
-            from .verify.page import write
-
-            atomic_write(page, write(results, loaded.differences).encode())
-        else:
-            typer.echo(f"{page.name} is written only by a run of the whole table with all its ROMs", err=True)
+    if page is None:
+        typer.echo("not written: ACCURACY.md (this is no checkout; --page FILE says where to)", err=True)
+    elif suites or table or not all(result.outcome for result in results):
+        typer.echo(f"not written: {page.name} (only by a run of the whole table with all its ROMs)", err=True)
+    else:
+        typer.echo(_write_page(page, results, loaded.differences))
     raise typer.Exit(1 if any(result.surprise for result in results) else 0)
 
 
@@ -61,6 +59,16 @@ def test_rows(rows, path: Path) -> int:
         words = "passed" if outcome.passed else "FAILED"
         typer.echo(f"{words} after {outcome.frames} frames [as `pynes-ref verify {row.suite}` runs {row.name}]")
     return int(failed)
+
+
+def _write_page(path, results, differences):
+    from .files import atomic_write
+    from .verify.page import write
+
+    data = write(results, differences).encode()
+    same = path.is_file() and path.read_bytes() == data
+    atomic_write(path, data)
+    return f"written: {path.name}" + (" (nothing has changed)" if same else "")
 
 
 def _chosen(rows, names):

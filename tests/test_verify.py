@@ -134,7 +134,27 @@ def test_the_command_runs_a_suite_and_writes_json(tmp_path):
     assert "2 runs in" in text
     assert [r["status"] for r in json.loads(out.read_text())["results"]] == ["passed", "passed"]
     assert not (tmp_path / "page.md").exists()
-    assert "only by a run of the whole table" in err
+    assert "not written: page.md (only by a run of the whole table" in err
+
+
+def test_the_command_says_what_it_wrote(tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from pynes_ref import verify_cli
+    from pynes_ref.cli import app
+
+    path = tmp_path / "page.md"
+    monkeypatch.setattr(verify_cli, "_run", lambda rows, jobs: ([coin()], 1.0))
+    arguments = ["verify", "--page", str(path)]
+    assert "written: page.md\n" in CliRunner().invoke(app, arguments).output
+    first = path.read_bytes()
+    assert "written: page.md (nothing has changed)\n" in CliRunner().invoke(app, arguments).output
+    assert path.read_bytes() == first
+    monkeypatch.setattr(verify_cli, "_run", lambda rows, jobs: ([Result(ROW, None)], 1.0))
+    assert "not written: page.md (only by" in CliRunner().invoke(app, arguments).output
+    monkeypatch.setattr(table, "default_path", lambda: tmp_path / "share" / "expectations.toml")
+    monkeypatch.setattr(table, "load", lambda path=None: table.Table([ROW], []))
+    assert "not written: ACCURACY.md (this is no checkout" in CliRunner().invoke(app, ["verify"]).output
 
 
 def test_a_missing_rom_is_not_passed_over(tmp_path):
