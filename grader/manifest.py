@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,18 @@ class CorpusError(Exception):
 
     def __init__(self, folder: Path, faults: list[str]) -> None:
         self.folder, self.faults = folder, faults
-        count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+        count = f"{len(faults)} fault{'s' * (len(faults) != 1)}"
         super().__init__(f"{folder}: {count} in this corpus\n" + "\n".join(f"  - {fault}" for fault in faults))
+
+
+class UnknownTestcase(CorpusError):
+    """Testcases asked for that a corpus lacks: one line."""
+
+    def __init__(self, folder: Path, unknown: list[str], ids: list[str]) -> None:
+        close = [i for name in unknown for i in get_close_matches(name, ids, 4, 0.5)]
+        told = f"did you mean {', '.join(dict.fromkeys(close))}?" if close else f"there are {', '.join(ids)}"
+        self.folder, self.faults = folder, [f"there is no testcase {', '.join(map(repr, unknown))}; {told}"]
+        Exception.__init__(self, self.faults[0])
 
 
 @dataclass(frozen=True)
@@ -89,12 +100,10 @@ class Corpus:
     notes: tuple[str, ...] = ()
 
     def only(self, ids: Iterable[str]) -> Corpus:
-        """The corpus with these testcases alone, in the manifest's order; CorpusError names unknown ids."""
-        wanted = list(ids)
-        known = {case.id for case in self.cases}
-        unknown = [f"there is no testcase {i!r}" for i in wanted if i not in known]
-        if unknown:
-            raise CorpusError(self.folder, unknown)
+        """The corpus with these testcases alone, in the manifest's order. Raises ``UnknownTestcase``."""
+        wanted, known = list(ids), [case.id for case in self.cases]
+        if unknown := [i for i in wanted if i not in known]:
+            raise UnknownTestcase(self.folder, unknown, known)
         return Corpus(self.folder, tuple(c for c in self.cases if c.id in wanted), self.config, self.notes)
 
 

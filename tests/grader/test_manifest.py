@@ -27,8 +27,13 @@ def test_a_good_corpus(tmp_path):
     assert corpus.config.fuel_per_frame == 5_000_000
     assert corpus.notes == ()
     assert [case.id for case in corpus.only(["game", "one"]).cases] == ["one", "game"]
-    with pytest.raises(CorpusError, match="no testcase 'three'"):
-        corpus.only(["three"])
+    for wanted, line in (
+        ("qqq", "there is no testcase 'qqq'; there are one, two, game"),
+        ("gama", "there is no testcase 'gama'; did you mean game?"),
+    ):
+        with pytest.raises(CorpusError) as error:
+            corpus.only(["one", wanted])
+        assert str(error.value) == line
 
 
 def test_the_shared_corpus_is_good(shared):
