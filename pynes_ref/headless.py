@@ -48,7 +48,7 @@ class Run:
 
 
 def check_writable(outputs: Outputs, inputs: Iterable[Path] = ()) -> None:
-    """Raise OSError now for an output that could not be written after the run or would replace an input."""
+    """Raise OSError now for an output that cannot be written, would replace an input, or is no PNG by its name."""
     taken = {Path(os.path.realpath(path)): f"the input {path}" for path in inputs}
     for path in outputs.paths():
         files.check_writable(path)
@@ -58,6 +58,8 @@ def check_writable(outputs: Outputs, inputs: Iterable[Path] = ()) -> None:
         if at in taken:
             raise OSError(f"the output {path} would replace {taken[at]}; choose another name")
         taken[at] = "another output"
+    if outputs.png and outputs.png.suffix.lower() != ".png" and not files.is_special(outputs.png):
+        raise OSError(f"{outputs.png}: the last frame is written as PNG; give a name that ends in .png")
 
 
 def frame_sha256(frame: np.ndarray) -> str:

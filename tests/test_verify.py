@@ -80,6 +80,8 @@ def test_every_kind_of_difference_has_its_place_on_the_page(tmp_path):
     assert all(f"- About {kind}. Seen." in text for kind in table.DIFFERS)
     wrong = tmp_path / "table.toml"
     wrong.write_text('rom = []\n[[difference]]\ndiffers = "hardwear"\nwhat = "A."\nevidence = "B."\n')
+    with pytest.raises(table.TableError, match=r"none\.toml: No such file or directory$"):
+        table.load(tmp_path / "none.toml")
     with pytest.raises(table.TableError, match="a difference from 'hardwear'; there are hardware"):
         table.load(wrong)
 

@@ -111,8 +111,10 @@ def load(path: Path | None = None) -> Table:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         rows = tuple(_row(raw) for raw in data["rom"])
         differences = tuple(Difference(**raw) for raw in data.get("difference", ()))
-    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
-        raise TableError(f"{path}: {error}") from None
+    except OSError as error:
+        raise TableError(f"{path}: {error.strerror or error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
+        raise TableError(f"{path}: not such a table ({error})") from None
     for difference in differences:
         if difference.differs not in DIFFERS:
             raise TableError(f"{path}: a difference from {difference.differs!r}; there are {', '.join(DIFFERS)}")

@@ -54,6 +54,12 @@ def test_a_video_of_no_known_kind(run, tmp_path, name):
     assert files(tmp_path) == []
 
 
+def test_a_picture_that_is_no_png(run, tmp_path):
+    for name in ("a.jpg", "a"):
+        refused(run("run", PINEWOOD, "--frames", 2, "--png", tmp_path / name), "ends in .png")
+    assert files(tmp_path) == []
+
+
 @needs_full
 @pytest.mark.parametrize("option", [option for option in OPTIONS if option != "--video"])
 def test_a_full_device(run, option):
