@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .batch import ConsoleBatch
     from .buttons import Button
     from .console import Console
     from .ines import RomError
@@ -22,9 +23,10 @@ try:
 except PackageNotFoundError:  # run from a source tree
     __version__ = "0+unknown"
 
-__all__ = ["Button", "Console", "RomError", "StateError", "__version__"]
+__all__ = ["Button", "Console", "ConsoleBatch", "RomError", "StateError", "__version__"]
 
-_HOMES = {"Button": "buttons", "Console": "console", "RomError": "ines", "StateError": "savestate"}
+_HOMES = {"Button": "buttons", "Console": "console", "ConsoleBatch": "batch", "RomError": "ines",
+          "StateError": "savestate"}
 
 
 def __getattr__(name: str) -> object:
@@ -33,3 +35,7 @@ def __getattr__(name: str) -> object:
 
         return getattr(import_module(f".{_HOMES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -11,7 +11,6 @@ the GIL and a console shares nothing with another.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable
 from operator import index
 from os import PathLike
@@ -54,11 +53,13 @@ class Console:
 
     Attributes: ``cpu``, ``ppu`` and ``apu`` are live views of registers as ints
     (those of the CPU, and the PPU's oam_addr, v, t, x and w, can be assigned to);
-    ``memory`` is the CPU's address space. One thread at a time may use a console.
+    ``memory`` is the CPU's address space; ``ram``, ``oam``, ``palette_ram`` and
+    ``vram`` are live ``uint8`` arrays of 2048, 256, 32 and 4096 bytes. One thread
+    at a time may use a console; ``copy``, ``deepcopy`` and ``pickle`` work as ``clone`` does.
 
-    The first ``run_frame`` after power-on runs nothing and returns a black
-    picture and no sound; the second is the first real frame. Replays and
-    recordings count frames that way (abi/ABI.md, "Call 0").
+    The first ``run_frame`` after power-on runs nothing and returns a picture of
+    zeros, which is colour $00, a grey, and no sound; the second is the first real
+    frame. Replays and recordings count frames that way (abi/ABI.md, "Call 0").
     """
 
     def __init__(
@@ -117,7 +118,8 @@ class Console:
         """Run ``n`` frames; returns ``frame``.
 
         Without ``render`` no pixel is stored, without ``sound`` no sample is
-        kept; the console's state is the same either way.
+        kept; the console's state is the same either way. At most the last 4 096
+        samples, about five frames, wait for ``drain_audio``.
         """
         n = index(n)
         if not 0 <= n < 1 << 63:
@@ -177,7 +179,10 @@ class Console:
         return to_rgb(self._frame, out)
 
     def drain_audio(self) -> np.ndarray:
-        """Samples since the last call, ``int16[n]``, mono, 44 100 Hz. About 734 a frame; 4 096 are kept at most."""
+        """Samples since the last call, ``int16[n]``, mono, 44 100 Hz. About 734 a frame.
+
+        At most the last 4 096 are kept, so drain after every frame, or after every few.
+        """
         audio = self._nes["audio"]
         count = int(audio["count"])
         samples = audio["out"][:count].copy()
@@ -265,10 +270,22 @@ class Console:
 
     def clone(self) -> Console:
         """An independent console in the same state."""
-        twin = copy.copy(self)
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
         mem = self._mem.copy()
         twin._attach(mem, mem[: NES.itemsize].view(NES)[0])
         return twin
+
+    def __copy__(self) -> Console:
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict) -> Console:
+        return self.clone()
+
+    def __reduce__(self) -> tuple:
+        cart = self.cartridge
+        options = bytes(cart.prg.obj), cart.submapper, self._famicom, self._hardware_sound
+        return _unpickled, (type(self), *options, self.save_state())
 
     @property
     def battery_ram(self) -> np.ndarray:
@@ -278,6 +295,13 @@ class Console:
 
     def __repr__(self) -> str:
         return f"<Console {self.cartridge.board} cycle {self.cycles}>"
+
+
+def _unpickled(kind, rom, submapper, famicom, hardware_sound, state):
+    console = object.__new__(kind)
+    Console.__init__(console, rom, submapper, famicom=famicom, hardware_sound=hardware_sound)
+    console.load_state(state)
+    return console
 
 
 def _buttons(value):

@@ -56,9 +56,10 @@ def test_the_types_of_the_console_resolve():
 
 
 def test_what_the_package_exports():
-    assert set(pynes_ref.__all__) == {"Button", "Console", "RomError", "StateError", "__version__"}
+    assert set(pynes_ref.__all__) == {"Button", "Console", "ConsoleBatch", "RomError", "StateError", "__version__"}
     for name in pynes_ref.__all__:
         assert getattr(pynes_ref, name) is not None
+    assert set(pynes_ref.__all__) <= set(dir(pynes_ref))
     with pytest.raises(AttributeError, match="nothing"):
         pynes_ref.nothing  # noqa: B018
     assert (OWN.parent / "pynes_ref" / "py.typed").exists()

@@ -1,7 +1,9 @@
 """``Console``: clones, snapshots and save states, and the damaged ones it refuses."""
 
+import copy
 import hashlib
 import io
+import pickle
 
 import numpy as np
 import pytest
@@ -24,6 +26,67 @@ def test_a_clone_goes_its_own_way(game):
     assert not np.shares_memory(game.frame, twin.frame)
     again = game.clone()
     assert outputs(again, 5) == outputs(game.clone(), 5)
+
+
+TWINS = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda console: pickle.loads(pickle.dumps(console)),
+    "oldest pickle": lambda console: pickle.loads(pickle.dumps(console, 0)),
+}
+
+
+@pytest.mark.parametrize("how", TWINS)
+def test_copies_and_pickles_are_clones(game, how):
+    before = game.snapshot()
+    twin = TWINS[how](game)
+    assert type(twin) is Console
+    assert same(game, twin)
+    assert twin.cartridge == game.cartridge
+    assert outputs(twin, 4, Button.LEFT) == outputs(game.clone(), 4, Button.LEFT)
+    twin.ram[:] = 0xEE
+    twin.memory[0x10] = 1
+    assert np.array_equal(game.snapshot(), before)
+    assert not np.shares_memory(game.frame, twin.frame)
+
+
+@pytest.mark.parametrize("how", TWINS)
+def test_copies_and_pickles_keep_the_options(how):
+    console = Console(rom(mapper=4, prg=8, chr_=4), 1, famicom=True, hardware_sound=True)
+    console.mute(["noise"])
+    twin = TWINS[how](console)
+    assert twin.cartridge.board == "HKROM (MMC6)"
+    assert same(console, twin)
+    for one in (console, twin):
+        one.power_cycle()
+    assert same(console, twin)
+
+
+class Named(Console):
+    def __init__(self, name):
+        super().__init__(rom())
+        self.name = name
+
+
+def test_a_pickle_of_a_derived_class_is_of_that_class():
+    assert type(TWINS["pickle"](Named("x"))) is Named
+    assert copy.copy(Named("x")).name == "x"
+
+
+def test_consoles_go_to_other_processes_and_back(game):
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        there = pool.submit(_run_three, game.clone()).result(timeout=120)
+    here = game.clone()
+    here.run_frames(3, Button.RIGHT)
+    assert same(here, there)
+
+
+def _run_three(console):
+    console.run_frames(3, Button.RIGHT)
+    return console
 
 
 def test_snapshot_and_restore(game):
