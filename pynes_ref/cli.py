@@ -258,10 +258,28 @@ app.add_typer(roms_cli.app, name="roms")
 @app.command()
 def version() -> None:
     """Show the version and the identity of the core's sources."""
+    typer.echo(_version())
+
+
+def _version():
     from . import __version__
     from .jitcache import source_hash
 
-    typer.echo(f"pynes-ref {__version__}, core {source_hash()[:16]}")
+    return f"pynes-ref {__version__}, core {source_hash()[:16]}"
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(_version())
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True,
+                                          help="Show the version and exit.")] = False,
+) -> None:
+    pass
 
 
 def main() -> None:

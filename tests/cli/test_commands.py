@@ -128,6 +128,13 @@ def test_warm_and_version(run):
     result = run("version")
     assert result.code == 0
     assert result.out.startswith("pynes-ref ")
+    assert run("--version") == result
+
+
+def test_the_package_runs_as_a_module():
+    command = [sys.executable, "-m", "pynes_ref", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(), check=True)
+    assert done.stdout.startswith("pynes-ref ")
 
 
 def test_usage(run):
@@ -153,7 +160,7 @@ def test_help_imports_nothing_heavy():
         "try: main()\nfinally: print([m for m in sys.modules if m.split('.')[0] in "
         "('numba', 'llvmlite', 'numpy', 'scipy', 'skimage', 'av', 'pygame', 'PIL', 'zstandard', 'wasmtime')])"
     )
-    for arguments in (["--help"], ["run", "--help"], ["version"], ["info", str(PINEWOOD)]):
+    for arguments in (["--help"], ["run", "--help"], ["version"], ["--version"], ["info", str(PINEWOOD)]):
         command = [sys.executable, "-c", code, *arguments]
         done = subprocess.run(command, capture_output=True, text=True, env=environment())
         assert done.stdout.splitlines()[-1] == "[]", arguments
