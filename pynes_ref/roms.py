@@ -51,15 +51,20 @@ def known() -> tuple[KnownRom, ...]:
     return tuple(KnownRom(**row) for row in data["rom"])
 
 
-def download_folder() -> Path:
-    """Where ``pynes-ref roms fetch`` puts what it downloads."""
+def data_root() -> Path:
+    """The user's folder for what we keep (test ROMs, save slots ...). Not made here."""
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
     elif sys.platform == "darwin":
         base = Path.home() / "Library" / "Application Support"
     else:
         base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(base) / "pynes_ref" / "roms"
+    return Path(base) / "pynes_ref"
+
+
+def download_folder() -> Path:
+    """Where ``pynes-ref roms fetch`` puts what it downloads."""
+    return data_root() / "roms"
 
 
 def search_places() -> list[Path]:

@@ -10,29 +10,24 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import sys
 import time
 from pathlib import Path
 
 from .files import atomic_write
 from .recorder import read_keys, replay_text
+from .roms import data_root
 
 COUNT = 10
 
 
 def data_folder() -> Path:
-    """The user's data folder of pynes-ref; ``PYNES_DATA`` names another. Not made here."""
+    """Where save slots, screenshots and recordings go; ``PYNES_DATA`` names another place. Not made here."""
     named = os.environ.get("PYNES_DATA")
     if named:
         return Path(named)
-    home = Path.home()
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = home / "Library" / "Application Support"
-    else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
-    return base / "pynes-ref"
+    root = data_root()
+    older = root.with_name("pynes-ref")  # whoever has saves there keeps them
+    return older if older.is_dir() else root
 
 
 def game_folder(base: Path, title: str, sha256: str) -> Path:

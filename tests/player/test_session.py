@@ -5,6 +5,7 @@ import pytest
 from fakes import RAM, FakeConsole
 
 from pynes_ref.movie import load
+from pynes_ref.roms import download_folder
 from pynes_ref.session import BATTERY_EVERY, PlayerError, Session
 from pynes_ref.slots import data_folder, game_folder
 
@@ -94,6 +95,11 @@ def test_the_data_folder_can_be_named(monkeypatch, tmp_path):
     monkeypatch.setenv("PYNES_DATA", str(tmp_path))
     assert data_folder() == tmp_path
     monkeypatch.delenv("PYNES_DATA")
+    for name in ("XDG_DATA_HOME", "LOCALAPPDATA", "HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    assert data_folder() == download_folder().parent
+    assert data_folder().name == "pynes_ref"
+    data_folder().with_name("pynes-ref").mkdir(parents=True)
     assert data_folder().name == "pynes-ref"
 
 
