@@ -32,11 +32,14 @@ from abi.candidate import (
     start,
 )
 from abi.loader import Emulator, resolve
+from abi.shift import shift_in_space, spoken
 
 CALLS = 40
 KEYS_FROM = 20  # then one button a call, A first
 CLICK_AT = range(690, 703)
 """Where in a call's samples the probe's click is when frames end where they should (695 to 697 there)."""
+NEXT_PIXELS = 12
+"""Pixels at the left of line 0 that may already be the next picture's."""
 BUTTONS = ("A", "B", "Select", "Start", "Up", "Down", "Left", "Right")
 
 
@@ -151,10 +154,26 @@ def picture_findings(run: Run) -> list[Finding]:
     flat = run.frames[:, 1:, :]  # line 0 may already show a few pixels of the next picture
     ragged = [n for n in range(len(flat)) if (flat[n] != flat[n, 0, 0]).any()]
     text = "with rendering off, pictures are the backdrop colour throughout"
-    if ragged:
+    low = _lines_low(run, ragged)
+    if low:
+        text += f"; the picture is {spoken((low, 0))}: what line 0 already shows of the next picture is on line {low}"
+    elif ragged:
         text += f"; call {ragged[0]} shows several colours (are palette writes in vertical blank on time?)"
     found.append(Finding(not ragged, text))
     return found
+
+
+def _lines_low(run: Run, ragged: list[int]) -> int:
+    """By how many lines the few pixels at the left of line 0 come too low in all of these calls; 0: it is not that."""
+    lines = set()
+    for call in ragged:
+        odd = run.frames[call] != run.colours[call]
+        lines.update(np.flatnonzero(odd.any(axis=1)).tolist())
+        following = run.colours[call + 1 : call + 2] or run.frames[call][odd][:1]
+        if odd[:, NEXT_PIXELS:].any() or (run.frames[call][odd] != following[0]).any():
+            return 0
+    lines.discard(0)
+    return lines.pop() if len(lines) == 1 else 0
 
 
 def timing_findings(run: Run) -> list[Finding]:
@@ -329,7 +348,16 @@ def compare(emulator: Emulator, reference: Emulator, rom: bytes, calls: int = 30
         frames = "one frame" if abs(best) == 1 else f"{abs(best)} frames"
         side = "early" if best > 0 else "late"
         text += f"; your emulator is {frames} {side} ({agree[best]:.1%} agree when it is shifted)"
+    elif shift := _shift(ours.frames, theirs.frames):
+        text += f"; the first pictures that differ are {spoken(shift)}"
     return [Finding(agree[0] == 1.0, text, fatal=agree[0] < 1.0)]
+
+
+def _shift(ours: NDArray[np.uint16], theirs: NDArray[np.uint16]) -> tuple[int, int] | None:
+    """The shift in space that the first three differing pictures have in common."""
+    differing = np.count_nonzero(ours != theirs, axis=(1, 2)) > 8
+    shifts = {shift_in_space(theirs[n], ours[n]) for n in np.flatnonzero(differing)[:3]}
+    return shifts.pop() if len(shifts) == 1 else None
 
 
 def _agreement(ours: NDArray[np.uint16], theirs: NDArray[np.uint16], shift: int) -> float:

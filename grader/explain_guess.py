@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from abi.shift import OFFSETS, shift_in_space
 from grader.explain_run import Parting
 from grader.lockstep import Pair
 from grader.metrics.video import FLAT, HEIGHT, PIXELS, WIDTH
@@ -20,8 +21,6 @@ WINDOW = 60
 """Frames from the first difference on that a shift in time must explain."""
 REACH = 4
 """Frames of such a shift."""
-OFFSETS = 16
-"""Pixels of a shift in space."""
 
 
 @dataclass(frozen=True)
@@ -195,30 +194,6 @@ def _colours(ref, cand) -> Guess | None:
         f"The shapes are the same, only colours differ, everywhere in the picture: {changes}. "
         "A palette entry, its mirrors ($3F10 = $3F00) or how PPUDATA reaches it.",
     )
-
-
-def shift_in_space(ref, cand, top: int = 0) -> tuple[int, int] | None:
-    """(dy, dx): from scanline ``top`` on, the candidate's pixel (y, x) is the reference's (y - dy, x - dx)."""
-    best, best_score = None, 0.0
-    before = float((ref[top:] == cand[top:]).mean())
-    for dy in range(-OFFSETS, OFFSETS + 1):
-        for dx in range(-OFFSETS, OFFSETS + 1):
-            if dy == dx == 0 or (top and abs(dy) > 8):
-                continue
-            rows = slice(top + max(dy, 0), HEIGHT + min(dy, 0))
-            source = slice(rows.start - dy, rows.stop - dy)
-            columns = slice(max(dx, 0), WIDTH + min(dx, 0))
-            from_columns = slice(columns.start - dx, columns.stop - dx)
-            a, b = ref[source, from_columns], cand[rows, columns]
-            if a.size < 2048:
-                continue
-            score = float((a == b).mean()) - 1e-4 * (abs(dx) + abs(dy))
-            if score > best_score:
-                best, best_score = (dy, dx), score
-    # It must explain nearly everything that differs.
-    if best is None or 1 - best_score > 0.1 * (1 - before) + 0.004:
-        return None
-    return best
 
 
 def _in_space(found: Parting, ref, cand) -> Guess | None:

@@ -24,7 +24,7 @@ from abi.bugs import Mutable
 from abi.candidate import HEIGHT, WIDTH, CandidateError, drain
 from abi.loader import PYNES_REF, resolve
 from abi.recorded import Recording
-from grader.explain_guess import shift_in_space
+from abi.shift import shift_in_space, spoken
 from grader.lockstep import TIMED, Comparison, Pair, prepare
 from grader.manifest import SECTIONS, Case
 from grader.metrics import audio as audio_metric
@@ -45,6 +45,12 @@ AUDIBLE = 0.02
 """A channel with less than this part of the reference's power is not judged."""
 MISSING = 0.25
 """A channel with less than this part of the others' loudness is called missing: they sound in its bands, too."""
+LOWEST, HIGHEST = 0.67, 1.5
+"""Between these a channel is as loud as the others."""
+SHARING = ("triangle", "noise", "dmc")
+ONE_PIN = 1.8
+"""abi/ABI.md's mixer: the DMC alone has (1 + 100 (3 * 15 + 2 * 15) / 24329)^2 = 1.71 times the slope it has beside a
+triangle and a noise at their highest."""
 TRIED = 3
 """Pictures tried for a shift: evenly spread, then the first ones."""
 
@@ -87,10 +93,7 @@ def _shift(pairs: list[Pair]) -> str | None:
     shifts = {shift_in_space(*(p.reshape(HEIGHT, WIDTH) for p in pair)) for pair in pairs}
     if len(shifts) != 1 or None in shifts:
         return None
-    ((dy, dx),) = shifts  # type: ignore[misc]
-    down = f"{abs(dy)} line{'s' * (abs(dy) > 1)} {'low' if dy > 0 else 'high'}"
-    right = f"{abs(dx)} pixel{'s' * (abs(dx) > 1)} to the {'right' if dx > 0 else 'left'}"
-    return " and ".join(part for part, by in ((down, dy), (right, dx)) if by)
+    return spoken(shifts.pop())  # type: ignore[arg-type]
 
 
 def _colours(pairs: list[Pair]) -> str | None:
@@ -159,16 +162,29 @@ def of_sound(
         for place, name in enumerate(CHANNELS)
         if part[place] >= AUDIBLE
     }
+    return hints + wrong_channels(channels), channels
+
+
+def wrong_channels(channels: dict[str, float]) -> list[str]:
+    """Hints about channels whose loudness, 1 = the reference's, is not that of the others.
+
+    Triangle, noise and DMC share a pin, and one of them is louder when another is missing: up to ``ONE_PIN`` times, at
+    full volume, which is nobody's fault but the missing one's.
+    """
     heard = [ratio for ratio in channels.values() if ratio >= MISSING * max(channels.values())]
     usual = float(np.median(heard)) if heard else 0.0
-    for name, ratio in channels.items():
-        beside = ratio / (usual or 1.0)
-        if beside < MISSING:
+    beside = {name: ratio / (usual or 1.0) for name, ratio in channels.items()}
+    hints = []
+    for name, ratio in beside.items():
+        mates = [beside[mate] for mate in SHARING if mate in beside and mate != name] if name in SHARING else []
+        highest = ONE_PIN if any(mate < LOWEST for mate in mates) else HIGHEST
+        lowest = 1.0 / ONE_PIN if any(mate > HIGHEST for mate in mates) else LOWEST
+        if ratio < MISSING:
             hints.append(f"the {SPOKEN[name]} channel is missing")
-        elif len(heard) > 2 and not 0.67 <= beside <= 1.5:
-            word = "loud" if beside > 1.0 else "quiet"
-            hints.append(f"the {SPOKEN[name]} channel is too {word} beside the others ({beside:.2g} times as loud)")
-    return hints, channels
+        elif len(heard) > 2 and not lowest <= ratio <= highest:
+            word = "loud" if ratio > 1.0 else "quiet"
+            hints.append(f"the {SPOKEN[name]} channel is too {word} beside the others ({ratio:.2g} times as loud)")
+    return hints
 
 
 def _power(track: NDArray[np.int16], rate: int) -> NDArray[np.float64]:

@@ -99,7 +99,8 @@ def _said(row: Row) -> list[str]:
     hints = [*row.hints.get("picture", []), *row.hints.get("sound", [])]
     channels = row.hints.get("channels")
     if channels:
-        hints.append("channels beside the reference's: " + ", ".join(f"{k} {v:.2f}" for k, v in channels.items()))
+        ratios = ", ".join(f"{name} {ratio:.2f}" for name, ratio in channels.items())
+        hints.append(f"channels beside the reference's, roughly, as the mixer is not linear: {ratios}")
     return [f"hint: {text}" for text in hints]
 
 

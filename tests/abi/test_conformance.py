@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import toy_emulator as toy
+from places import ROOT
 
 from abi import conformance, probe_rom
 from abi.candidate import EmulatorError, load, start
@@ -39,6 +40,8 @@ def test_the_probe_shows_what_it_says():
         ("early", "your emulator is one frame early"),
         ("early", "Call 0 runs a frame and should run nothing"),
         ("ab-swap", "A is read as B, B is read as A"),
+        ("scanline", "the picture is 1 line low"),
+        ("broken", "the picture is 1 line low"),
         ("blank", "picture never changes"),
         ("blank", "clicks of the DMC's level ($4011) are not heard"),
     ],
@@ -50,6 +53,13 @@ def test_injected_faults_are_named(bug, words):
 def test_a_slip_is_found_against_a_reference():
     found = failures("pynes_ref:early", reference="pynes_ref")
     assert any("against pynes_ref" in text and "one frame early" in text for text in found)
+
+
+def test_a_shift_is_found_against_a_reference():
+    rom = ROOT / "test_roms" / "pinewood.nes"
+    found = failures("pynes_ref:scanline", rom=rom, reference="pynes_ref")
+    assert any("the first pictures that differ are 1 line low" in text for text in found), found
+    assert not any("on time?" in text for text in found)
 
 
 class Odd(PynesRef):

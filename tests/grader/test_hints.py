@@ -156,6 +156,18 @@ def test_the_missing_channels_are_named(which, cache):
     assert max(found["channels"]["triangle"], found["channels"]["noise"]) < 0.25
 
 
+def test_a_missing_channel_makes_its_neighbours_louder_and_they_are_not_blamed():
+    """By hand, at the mixer's limits."""
+    missing = ["the triangle channel is missing", "the noise channel is missing"]
+    ratios = {"pulse1": 1.0, "pulse2": 1.0, "triangle": 0.1, "noise": 0.1, "dmc": 1.71}
+    assert hints.wrong_channels(ratios) == missing
+    assert hints.wrong_channels({**ratios, "dmc": 2.5})[2:] == [
+        "the DMC channel is too loud beside the others (2.5 times as loud)"
+    ]
+    other_pin = "the pulse 2 channel is too loud beside the others (1.7 times as loud)"
+    assert hints.wrong_channels({**ratios, "dmc": 1.0, "pulse2": 1.71}) == [other_pin, *missing]
+
+
 class Quieter(PynesRef):
     """Our console with one channel silent, or ``gain`` times as loud."""
 
