@@ -7,6 +7,7 @@ from html import escape
 from importlib.resources import files
 
 import numpy as np
+from numpy.typing import NDArray
 
 from grader import explain_pictures as pictures
 from grader.explain import KERNEL_CYCLES, Explanation
@@ -16,7 +17,9 @@ from grader.pictures import palette
 
 SHOWN_STEPS = 400
 WAVE = 220
-"""Samples drawn on either side of the first that differs."""
+"""Samples drawn on either side of the first that differs; more on the other side where one side has fewer."""
+PLOT = (60, 880, 10, 210)
+"""Left, right, top and bottom of the waves in their picture."""
 
 
 def _image(png: bytes, caption: str, alt: str) -> str:
@@ -87,26 +90,47 @@ def _pictures(result: Explanation) -> list[str]:
 def _sound(result: Explanation) -> list[str]:
     found = result.parting
     middle = found.far_sample if found.far_sample is not None else found.first_sample
-    start = max(middle - WAVE, 0)
-    waves = [s[start : middle + WAVE].astype(np.float64) for s in found.sound]
+    end = min(max(middle - WAVE, 0) + 2 * WAVE, max(s.size for s in found.sound))
+    start = max(end - 2 * WAVE, 0)
+    return [
+        "<h2>The sound</h2>",
+        wave_plot([s[start:end].astype(np.float64) for s in found.sound], start, middle),
+        f'<p class="soft">Samples {start} to {end - 1}, '
+        '<b class="ref">reference</b> and <b class="cand">candidate</b>; '
+        f"the dashed line is sample {middle}.</p>",
+    ]
+
+
+def wave_plot(waves: list[NDArray[np.float64]], start: int, middle: int) -> str:
+    """Both waves as SVG over the whole width, from sample ``start`` on, with axes; ``middle`` is marked."""
+    left, right, top, bottom = PLOT
     values = np.concatenate(waves)
     low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
     span = max(high - low, 16.0)
+    count = max(max(wave.size for wave in waves), 2)
+
+    def x(sample: float) -> float:
+        return round(left + (right - left) * (sample - start) / (count - 1), 1)
+
+    def y(value: float) -> float:
+        return round(top + (bottom - top) * (high - value) / span, 1)
+
+    up, along = [], []
+    for value in sorted({high, low, 0.0} if low < 0.1 * -span and high > 0.1 * span else {high, low}):
+        up.append(f'<path d="M{left} {y(value)}H{right}"/><text x={left - 6} y={y(value) + 4}>{value:.0f}</text>')
+    for sample in range(-(-start // 100) * 100, start + count, 100):
+        along.append(f'<path d="M{x(sample)} {bottom}v5"/><text x={x(sample)} y={bottom + 18}>{sample}</text>')
     lines = "".join(
         f'<polyline class="{name}" fill=none stroke=currentColor stroke-width=1.5 points="'
-        + " ".join(f"{i * 2},{10 + 200 * (high - v) / span:.1f}" for i, v in enumerate(wave))
+        + " ".join(f"{x(start + i)},{y(value)}" for i, value in enumerate(wave))
         + '"/>'
         for name, wave in zip(("ref", "cand"), waves)
     )
-    x = (middle - start) * 2
-    return [
-        "<h2>The sound</h2>",
-        f'<svg viewBox="0 0 {4 * WAVE} 220" role=img aria-label="both waves around sample {middle}">'
-        f'<line x1={x} x2={x} y1=0 y2=220 stroke="var(--mark)" stroke-dasharray="4 3"/>{lines}</svg>',
-        f'<p class="soft">Samples {start} to {middle + WAVE}, '
-        '<b class="ref">reference</b> and <b class="cand">candidate</b>, '
-        f"from {low:.0f} to {high:.0f}; the dashed line is sample {middle}.</p>",
-    ]
+    return (
+        f'<svg viewBox="0 0 {right + 16} {bottom + 24}" role=img aria-label="both waves around sample {middle}">'
+        f'<g class="axis up">{"".join(up)}</g><g class=axis>{"".join(along)}</g>'
+        f'<path d="M{x(middle)} {top}V{bottom}" stroke="var(--mark)" stroke-dasharray="4 3"/>{lines}</svg>'
+    )
 
 
 def _neighbourhood(watched: Watched, subjects: frozenset[str] | None) -> list[str]:

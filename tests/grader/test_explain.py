@@ -9,7 +9,7 @@ from explaining import REFERENCE, ROMS, Faulty, explained, faulty, job, kinds, p
 
 from abi.candidate import EmulatorError
 from abi.loader import Emulator, resolve
-from grader import explain, explain_guess, explain_text
+from grader import explain, explain_guess, explain_html, explain_text
 from grader.explain_run import Job
 
 
@@ -251,3 +251,17 @@ def test_shift_in_space_needs_the_whole_picture():
     assert explain_guess.shift_in_space(ref, np.roll(ref, (0, 3), (0, 1))) == (0, 3)
     assert explain_guess.shift_in_space(ref, np.roll(ref, (-2, 0), (0, 1))) == (-2, 0)
     assert explain_guess.shift_in_space(ref, random.integers(0, 64, (240, 256), dtype=np.uint16)) is None
+
+
+def test_the_plot_of_the_sound_is_as_wide_as_its_picture():
+    """A difference at sample 0 has nothing before it: what follows takes the whole width, beside numbered axes."""
+    left, right, top, bottom = explain_html.PLOT
+    waves = [np.linspace(-1000.0, 1000.0, 440), np.zeros(300)]
+    drawn = explain_html.wave_plot(waves, 0, 0)
+    ref, cand = (line.split('points="')[1].split('"')[0].split() for line in drawn.split("<polyline")[1:])
+    assert (ref[0], ref[-1]) == (f"{left}.0,{bottom}.0", f"{right}.0,{top}.0")
+    assert len(cand) == 300
+    for text in (">-1000<", ">0<", ">1000<", ">100<", ">400<"):
+        assert text in drawn
+    result = explained(faulty(wave=lambda sound: sound // 2), job(frames=60))
+    assert "Samples 0 to 439, " in explain_html.page(result)
