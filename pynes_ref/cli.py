@@ -211,13 +211,13 @@ def trace(
 @app.command("test")
 def check(
     rom: RomArgument,
-    frames: Annotated[int, typer.Option(min=1, help="give up after this many frames")] = 3600,
+    frames: Annotated[int | None, typer.Option(min=1, help="give up after this many frames; default: 3600")] = None,
     protocol: Annotated[str, typer.Option(help="auto, 6000 or screen")] = "auto",
     submapper: SubmapperOption = None,
 ) -> None:
     """Run a self-checking ROM; prints its own message; exit status 0 = passed, 1 = failed or no verdict.
 
-    A known ROM that wants buttons, or is read otherwise, is run as `pynes-ref verify` runs it.
+    Without options, a known ROM that wants buttons or is read otherwise is run as `pynes-ref verify` runs it.
     """
     if protocol not in ("auto", "6000", "screen"):
         fail(f"--protocol {protocol}: there are auto, 6000 and screen")
@@ -225,16 +225,17 @@ def check(
     from .romtest import run as run_test
     from .verify.table import rows_of
 
-    if protocol == "auto" and submapper is None:
-        rows = rows_of(console.cartridge.sha256)
-        if any(not row.speaks for row in rows):
-            raise typer.Exit(verify_cli.test_rows(rows, rom))
-    verdict = run_test(console, frames, protocol)
+    rows = rows_of(console.cartridge.sha256)
+    if protocol == "auto" and submapper is None and frames is None and any(not row.speaks for row in rows):
+        raise typer.Exit(verify_cli.test_rows(rows, rom))
+    verdict = run_test(console, frames or 3600, protocol)
     if verdict.text:
         typer.echo(verdict.text)
     word = {True: "passed", False: "FAILED", None: "no verdict"}[verdict.passed]
     code = "" if verdict.code in (None, 0) else f" (code {verdict.code})"
     typer.echo(f"{word}{code} after {verdict.frames} frames [{verdict.protocol}]")
+    if verdict.passed is None and rows:
+        typer.echo(f"`pynes-ref verify {rows[0].suite}` knows how to run it")
     raise typer.Exit(0 if verdict.passed else 1)
 
 

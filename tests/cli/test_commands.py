@@ -113,6 +113,10 @@ def test_test_runs_a_known_rom_as_the_table_says(run, name):
     assert (result.code, result.err) == (0, "")
     assert result.out.count("passed after") == len(rows)
     assert f"verify {rows[0].suite}`" in result.out
+    short = run("test", rom_or_skip(rows[0].rom.sha256, name), "--frames", 100)
+    assert short.code == 1
+    assert "no verdict after 100 frames [screen]\n" in short.out
+    assert short.out.endswith(f"`pynes-ref verify {rows[0].suite}` knows how to run it\n")
 
 
 def test_a_screen_that_is_no_text_is_not_shown(run):
