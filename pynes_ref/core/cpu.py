@@ -15,6 +15,7 @@ time follows the number of inlined accesses.
 import numpy as np
 
 from .alu import implied, modify, operate, set_nz
+from .clock import cycle_end
 from .events import GO_ON, STOP, arm, boundary, interrupted, slow_read, slow_write
 from .jit import inline, outline
 from .ops import ABS, ABX, ABY, IMM, IMP, IZX, IZY, KIND, MODE, MODIFY, OPER, REL, SPECIAL, STORE, ZP, ZPY
@@ -172,6 +173,7 @@ def run_cpu(nes, mem):
                 pc |= bus << 8
             elif oper == 10:  # JAM
                 cpu.jammed = 1
+                cycle_end(nes, mem, clk)
                 break
             else:  # RTI RTS PLP PLA: pull one, two or three bytes
                 bus, clk, next_event, int_at = _read(nes, mem, clk, next_event, int_at, bus, 0x100 | s)

@@ -22,6 +22,7 @@ from .bus import bus_read
 from .clock import cycle_begin, cycle_end, settle
 from .dmc import dmc_deliver
 from .jit import inline, inner, outline
+from .mappers.dispatch import QUIET, mapper_irq_quiet
 from .pads import pad_read
 from .ppu import ppu_run
 from .ppu_regs import ppu_dma_write
@@ -168,6 +169,8 @@ def dma_run(nes, mem, n, addr):
     """The CPU wants to read ``addr`` in cycle ``n``: run the DMA cycles, return the cycle of its own read."""
     # The PPU need not follow every cycle unless its registers are on the bus.
     follow = _on_ppu(addr) or _on_ppu(nes.dma.oam_page << 8)
+    if nes.dma.oam_pending and nes.cart.a12_watch and nes.ppu.ctrl & 0x20 and mapper_irq_quiet(nes) < QUIET:
+        nes.cpu.ppu_due = n  # what it writes to OAM can change when tall sprites raise A12
     while dma_pending(nes, n):
         if follow:
             cycle_begin(nes, mem, n)

@@ -19,7 +19,7 @@ VBL = 0x80
 TILE_RISE, SPRITE_RISE, PREFETCH_RISE = 5, 261, 325
 SPRITE_FETCH, PREFETCH = 257, 321
 FULL = 16  # of scratch.found: eight sprites
-LONG_LOW = 2  # M2 cycles: background and sprite tiles leave A12 low for 4 dots at most
+LONG_LOW = 2  # M2 cycles: undisturbed, A12 is low for 4 dots between tiles of table 1
 
 
 @outline
@@ -49,14 +49,17 @@ def _next_sprite_flag(nes, last):
     begun = line >= 0 and dot < 257
     start = ppu.oam_addr
     if begun and ppu.eval_dot >= 0:
-        start = ppu.eval_start if ppu.eval_dot > 64 else 4 * ppu.eval_n + ppu.eval_m
+        if ppu.eval_found:
+            return 0  # with the OAM and the height of that time
+        fresh = ppu.eval_dot <= 64 or ppu.eval_first
+        start = 4 * ppu.eval_n + ppu.eval_m if fresh else ppu.eval_start
     if start and (begun or dot >= 257):
         return 0  # OAMADDR was written; evaluation does not begin with sprite 0
     height = sprite_height(ppu)
     if ppu.mask & RENDERING == RENDERING and not ppu.status & SPRITE_0_HIT:
-        if ppu.spr_zero and line >= 0:
-            if begun:
-                return 0
+        if ppu.spr_zero and begun:
+            return 0
+        if ppu.spr_zero and dot >= 257:
             last = (line + 1) * LINE  # found, whatever OAM holds now
         y = np.int64(ppu.oam[0])
         above = max(y, max(line, 0))
@@ -191,11 +194,22 @@ def _rise_at_once(nes, background, sprites):
         return 0
     if SPRITE_FETCH <= dot < PREFETCH and (dot - SPRITE_FETCH) & 7 == 3 and ppu.spr_addr & 0x1000:
         return 1  # a sprite's address is made a dot before it goes out
-    if ppu.a12 or ppu.dots // 3 - nes.cart.a12_low_at <= LONG_LOW:
+    if ppu.a12:
         return 0
-    if dot < SPRITE_FETCH or dot >= PREFETCH_RISE:
-        return 1 if background else 0
-    return 1 if sprites and SPRITE_RISE <= dot < PREFETCH else 0
+    # The pattern fetch to come: on the fifth and seventh dot of a background tile, the fifth of a sprite.
+    step = (dot - 1) & 7
+    wait = (4 - step) & 7
+    if SPRITE_RISE <= dot < PREFETCH:
+        if not sprites:
+            return 0
+        if step == 4:
+            wait = np.int64(8)
+    elif background and not SPRITE_FETCH <= dot < PREFETCH_RISE:
+        if step == 4 or step == 5:
+            wait = 6 - step
+    else:
+        return 0
+    return 1 if (ppu.dots + wait) // 3 - nes.cart.a12_low_at > LONG_LOW else 0
 
 
 @outline

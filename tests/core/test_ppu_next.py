@@ -172,3 +172,42 @@ def test_oamaddr_makes_another_sprite_the_first():
         hit = change_before(bench.nes, bench.mem, bench.dots + 3 * LINE)
         assert bench.status() & SPRITE_0
         assert bound <= hit
+
+
+def test_what_evaluation_has_found_outlives_the_height_of_sprites():
+    """Eight found as 8x16; the search for a ninth, two dots a sprite, hits sprite 21 after $2000 has made them 8x8."""
+    bench = Bench()
+    for n, y in [*((n, 50) for n in (1, 2, 3, 4, 5, 6, 21)), (7, 42), (8, 42)]:
+        bench.sprite(n, y, 0, 0, 0)
+    bench.write(0x2001, 0x1E)
+    bench.write(0x2000, TALL)
+    bench.to(52, 138)
+    bench.write(0x2000, 0)
+    bench.to(52, 142)
+    bench.read(0x2002)
+    bound = quiet_for(bench.nes)
+    seen = change_before(bench.nes, bench.mem, bench.dots + LINE)
+    assert bench.status() & OVERFLOW
+    assert bound <= seen
+
+
+@pytest.mark.parametrize("dot", [100, 150, 200])
+def test_what_evaluation_has_found_outlives_a_pause_of_rendering(dot):
+    """Sprite 0 has been copied when rendering stops; its Y is changed, and two lines later rendering goes on."""
+    bench = Bench()
+    bench.nes["vram"][:960] = 1
+    bench.sprite(0, 48, 1, 0, 40)
+    bench.write(0x2001, 0x1E)
+    bench.to(48, 100)
+    bench.write(0x2001, 0)
+    bench.to(49, 10)
+    bench.write(0x2003, 0)
+    bench.write(0x2004, 200)
+    bench.to(50, dot)
+    bench.write(0x2001, 0x1E)
+    bench.run(12)
+    bench.read(0x2002)
+    bound = quiet_for(bench.nes)
+    seen = change_before(bench.nes, bench.mem, bench.dots + 2 * LINE)
+    assert bench.status() & SPRITE_0
+    assert bound <= seen
