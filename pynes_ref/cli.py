@@ -106,7 +106,7 @@ def run(
     try:
         movie = load(replay) if replay else Movie()
         path = rom or bundled.rom()
-        check_writable(outputs, [path, replay] if replay else [path])
+        check_writable(outputs, [path, replay] if replay else [path], load_state)
     except (MovieError, OSError) as error:
         fail(error)
     if frames is None:

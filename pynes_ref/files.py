@@ -1,6 +1,7 @@
 """Writing files so that a reader finds the old bytes or the new ones, never a mixture."""
 
 import contextlib
+import errno
 import io
 import os
 import secrets
@@ -8,6 +9,9 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
+MOST_DIGITS = 9  # of the number of an open file, which is a C int
 
 
 def atomic_write(path: str | os.PathLike, data: bytes | bytearray | memoryview) -> None:
@@ -49,6 +53,8 @@ def _open_special(path):
     name = os.path.abspath(path)
     number = {"/dev/stdout": "1", "/dev/stderr": "2"}.get(name, name.removeprefix("/dev/fd/"))
     if number.isdecimal():
+        if len(number) > MOST_DIGITS:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         # Opened by its name it would have a position of its own, and what is printed later would overwrite this.
         return os.fdopen(os.dup(int(number)), "wb")
     return open(path, "ab")
@@ -104,9 +110,10 @@ def check_writable(path: str | os.PathLike) -> None:
 
 
 def unwritable(path: str | os.PathLike, error: Exception) -> OSError:
-    """An ``OSError`` that says in one line which file cannot be written, why, and what to do."""
+    """An ``OSError`` that says in one line which file cannot be written, why, and what to do if that is known."""
     why = getattr(error, "strerror", None) or error
-    return OSError(f"cannot write {path}: {why}: free some space there or choose another place")
+    hint = ": free some space there or choose another place" if getattr(error, "errno", None) in FULL else ""
+    return OSError(f"cannot write {path}: {why}{hint}")
 
 
 @contextlib.contextmanager

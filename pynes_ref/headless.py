@@ -47,14 +47,20 @@ class Run:
     hashes: list = field(default_factory=list)
 
 
-def check_writable(outputs: Outputs, inputs: Iterable[Path] = ()) -> None:
-    """Raise OSError now for an output that cannot be written, would replace an input, or is no PNG by its name."""
+def check_writable(outputs: Outputs, inputs: Iterable[Path] = (), state: Path | None = None) -> None:
+    """Raise OSError now for an output that cannot be written, would replace an input, or is no PNG by its name.
+
+    state: an input that only ``outputs.state`` may replace.
+    """
     taken = {Path(os.path.realpath(path)): f"the input {path}" for path in inputs}
+    loaded = Path(os.path.realpath(state)) if state else None
     for path in outputs.paths():
         files.check_writable(path)
         if files.is_special(path):
             continue
         at = Path(os.path.realpath(path))
+        if at == loaded and path is not outputs.state:
+            raise OSError(f"the output {path} would replace the input {state}; choose another name")
         if at in taken:
             raise OSError(f"the output {path} would replace {taken[at]}; choose another name")
         taken[at] = "another output"

@@ -1,5 +1,6 @@
 """Files that cannot be written: found before the run where possible, and the old file stays."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -7,6 +8,9 @@ import sys
 import pytest
 from commands import PINEWOOD, Result, environment, files, needs_full, not_permitted, refused
 from small_rom import own
+
+from pynes_ref import Console
+from pynes_ref.files import unwritable
 
 OPTIONS = ["--png", "--wav", "--npz", "--video", "--hashes", "--save-state"]
 
@@ -46,6 +50,46 @@ def test_outputs_replace_no_input_and_not_each_other(run, tmp_path):
     refused(run("run", path, "--frames", 2, "--png", tmp_path / "a", "--wav", tmp_path / "a"), "another output")
     assert path.read_bytes() == own("pinewood")
     assert files(tmp_path) == ["game.nes", "keys.txt", "link.nes"]
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_only_the_new_state_replaces_the_state_that_is_loaded(run, tmp_path, option):
+    state = tmp_path / "s.png"
+    console = Console(PINEWOOD)
+    console.run_frames(3)
+    state.write_bytes(console.save_state())
+    link = tmp_path / "link.png"
+    link.symlink_to(state)
+    for output in (state, link):
+        result = run("run", PINEWOOD, "--frames", 1, "--load-state", state, option, output)
+        if option == "--save-state":
+            assert result.code == 0
+            console.run_frame()
+            console.drain_audio()
+            assert state.read_bytes() == console.save_state()
+        else:
+            refused(result, "would replace the input")
+            assert state.read_bytes() == console.save_state()
+    if option != "--save-state":
+        also = ["--save-state", state, option, state]
+        refused(run("run", PINEWOOD, "--frames", 1, "--load-state", state, *also), "would replace the input")
+    assert files(tmp_path) == ["link.png", "s.png"]
+
+
+@pytest.mark.parametrize("number", ["99999999999999999999", "987654321", "4294967297"])
+def test_an_open_file_that_is_none(run, number):
+    refused(run("run", PINEWOOD, "--frames", 1, "--hashes", f"/dev/fd/{number}"), "Bad file descriptor")
+
+
+def test_only_a_full_disk_is_told_to_be_freed(run, tmp_path):
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    for path in (loop, "/dev/fd/987654321"):
+        assert "free some space" not in run("run", PINEWOOD, "--frames", 1, "--hashes", path).err
+    for number, hint in [(errno.ENOSPC, True), (errno.EDQUOT, True), (errno.EPIPE, False), (errno.EACCES, False)]:
+        said = str(unwritable("x", OSError(number, os.strerror(number))))
+        assert ("free some space there" in said) == hint
+        assert len(said.splitlines()) == 1
 
 
 @pytest.mark.parametrize("name", ["a.qqq", "a.gif", "a.webm", "a"])
