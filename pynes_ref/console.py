@@ -30,6 +30,8 @@ AUDIO_RATE = 44_100
 FRAME_RATE = 60.0988
 CPU_RATE = 1_789_773
 HEIGHT, WIDTH = 240, 256
+SLICE = 256
+"""Frames that compiled code runs before it lets Python look for Ctrl-C."""
 CHANNELS = ("pulse1", "pulse2", "triangle", "noise", "dmc")
 
 _CPU = {"a": "a", "x": "x", "y": "y", "s": "s", "p": "p", "pc": "pc", "cycles": "clk", "jammed": "jammed",
@@ -71,8 +73,8 @@ class Console:
         hardware_sound: bool = False,
     ):
         self.cartridge = rom if isinstance(rom, Cartridge) else load_rom(rom, submapper)
-        self._famicom = famicom
-        self._hardware_sound = hardware_sound
+        self._famicom = bool(famicom)
+        self._hardware_sound = bool(hardware_sound)
         self._attach(*make_console(self.cartridge))
         self._start()
 
@@ -119,7 +121,8 @@ class Console:
 
         Without ``render`` no pixel is stored, without ``sound`` no sample is
         kept; the console's state is the same either way. At most the last 4 096
-        samples, about five frames, wait for ``drain_audio``.
+        samples, about five frames, wait for ``drain_audio``. Ctrl-C ends it
+        between two frames.
         """
         n = index(n)
         if not 0 <= n < 1 << 63:
@@ -127,7 +130,13 @@ class Console:
         ppu, audio = self._nes["ppu"], self._nes["audio"]
         ppu["render"], audio["enabled"] = bool(render), bool(sound)
         try:
-            core.advance(self._nes, self._mem, core.FRAMES, n, _buttons(buttons), _buttons(buttons2))
+            keys, keys2 = _buttons(buttons), _buttons(buttons2)
+            while True:
+                some = min(n, SLICE)
+                core.advance(self._nes, self._mem, core.FRAMES, some, keys, keys2)
+                n -= some
+                if not n:
+                    break
         finally:
             ppu["render"], audio["enabled"] = 1, 1
         return self._frame

@@ -1,7 +1,9 @@
 """``Console``: frames and single instructions, with and without output, beside others, in little memory."""
 
 import gc
+import signal
 import threading
+import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
@@ -60,6 +62,26 @@ def test_run_frames_is_run_frame_n_times(name):
         one.run_frame(*((Button.START, Button.A) if 150 <= n < 156 else (0, 0)))
     # The 0 frames in between have pressed buttons all the same, which nothing read.
     assert same(one, many)
+
+
+def test_many_frames_are_run_in_slices(monkeypatch):
+    whole, sliced = Console(own("pinewood")), Console(own("pinewood"))
+    whole.run_frames(30, Button.START, Button.A)
+    monkeypatch.setattr("pynes_ref.console.SLICE", 7)
+    sliced.run_frames(30, Button.START, Button.A)
+    assert same(whole, sliced)
+
+
+def test_ctrl_c_ends_a_run_without_end():
+    console = played()
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        console.run_frames(10**12, render=False, sound=False)
+    assert time.monotonic() - begun < 60
+    console.run_frame()
+    assert len(console.drain_audio()) in (733, 734)
 
 
 def test_run_frames_refuses_nonsense():

@@ -34,6 +34,13 @@ def test_submapper_overrides_the_header():
         Console(rom(mapper=4, prg=2), submapper=16)
 
 
+def test_options_are_yes_or_no():
+    yes = Console(rom(), famicom="yes", hardware_sound=5)
+    assert same(yes, Console(rom(), famicom=True, hardware_sound=True))
+    no = Console(rom(), famicom="", hardware_sound=None)
+    assert same(no, Console(rom()))
+
+
 def test_constants():
     assert (AUDIO_RATE, CPU_RATE, HEIGHT, WIDTH) == (44_100, 1_789_773, 240, 256)
     assert abs(FRAME_RATE - 39_375_000 / 655_171) < 1e-4
