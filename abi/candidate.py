@@ -4,8 +4,8 @@
 functions of ``nes_emu.h`` mean (ABI.md); pointers become NumPy arrays. A method that traps, hangs or
 answers nonsense raises ``CandidateError``.
 
-``start``, ``load`` and ``drain`` are the three short sequences that every caller needs. NumPy is imported where they
-use it: a command that leaves the work to others does not wait for it.
+``start``, ``load``, ``audio_rate`` and ``drain`` are the short sequences that every caller needs. NumPy is imported
+where they use it: a command that leaves the work to others does not wait for it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ ROM_BUFFER_BYTES = 8 * 1024 * 1024
 MAX_SAMPLES = 44_100
 """More samples than this in one call are no sound of one frame and are dropped (a frame makes 734)."""
 MAX_BOOT_FRAMES = 600
+MAX_AUDIO_RATE = 384_000
+"""Samples a second; what answers more, or less than 1, is broken."""
 
 REQUIRED = {
     "emu_init": ((), "i32"),
@@ -122,6 +124,14 @@ def load(candidate: Candidate, rom: bytes) -> None:
     buffer[: len(rom)] = np.frombuffer(rom, np.uint8)
     if not candidate.emu_load_rom(len(rom)):
         raise CandidateError("emu_load_rom returned 0 (the emulator refuses this ROM)")
+
+
+def audio_rate(candidate: Candidate) -> int:
+    """Samples a second, 1 to ``MAX_AUDIO_RATE``; CandidateError when the emulator answers anything else."""
+    rate = candidate.emu_audio_rate()
+    if not 1 <= rate <= MAX_AUDIO_RATE:
+        raise CandidateError(f"emu_audio_rate answers {rate}; 1 to {MAX_AUDIO_RATE} samples a second are possible")
+    return rate
 
 
 def drain(candidate: Candidate) -> NDArray[np.int16]:

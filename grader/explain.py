@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from abi.candidate import EmulatorError
+from abi.candidate import EmulatorError, audio_rate
 from abi.loader import Emulator, resolve
 from grader import explain_guess, explain_pictures, explain_try
 from grader.explain_guess import Guess, Region, region
@@ -92,6 +92,7 @@ def explain(
     sides = []
     try:
         sides.append(Side(reference, Job(job.name, job.rom, job.keys, job.rom_sha256, job.replay_sha256)))
+        audio_rate(sides[0].candidate)  # times are told by it; a candidate's own is only compared
         sides.append(Side(candidate, job))
         total = len(job.keys)
         found = part(job, sides[0], sides[1], begin, after, lambda n: tell("comparing", n, total))

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from abi import seal
-from abi.candidate import PIXEL_MASK, PIXELS, CandidateError, EmulatorError, boot, drain, load, start
+from abi.candidate import PIXEL_MASK, PIXELS, CandidateError, EmulatorError, audio_rate, boot, drain, load, start
 from abi.loader import Case as CaseKey
 from abi.loader import Emulator
 from grader.manifest import Case
@@ -158,7 +158,7 @@ def record(path: Path, case: Case, reference: Emulator, progress: Callable[[int]
 
     try:
         candidate = reference.open(case_key(case))
-        rate = candidate.emu_audio_rate()
+        rate = audio_rate(candidate)
         header = Header(reference.identity, case.rom_sha256, case.replay_sha256, case.frames, rate)
         return write(path, header, run_reference(candidate, case), progress)
     except CandidateError as error:

@@ -166,6 +166,26 @@ def test_a_candidate_cannot_know_the_time_or_a_random_number(place):
     assert {p.name: p.read_bytes() for p in out.iterdir()} == first
 
 
+@pytest.mark.parametrize("rate", ["-1", "0", "384001"])
+def test_an_impossible_audio_rate_of_a_reference(place, rate):
+    """The first reference stops the run; the second has no opinion, and the reason is told."""
+    path = place / f"rate{rate}.wasm"
+    path.write_bytes(toy.module(emu_audio_rate=f"(result i32) i32.const {rate}"))
+    words = f"emu_audio_rate answers {rate}; 1 to 384000 samples a second are possible"
+    done = run(place, "good.wasm", "-r", str(path))
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert words in done.stderr
+    explaining = [sys.executable, "-m", "grader.cli", "explain", "good.wasm", "-r", path]
+    explaining += ["--corpus", "corpus", "--case", "one"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(explaining, env=environment, cwd=place, text=True, capture_output=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"grader: {words}")
+    done = run(place, "good.wasm", "--also", str(path))
+    assert done.returncode == 0, done.stderr
+    summary = json.loads((place / "out" / "good" / "summary.json").read_text())
+    assert [words in entry["missing"] for entry in summary["both"]["per_testcase"].values()] == [True] * 3
+
+
 def test_too_many_boot_frames(place):
     summary = graded(place, toy.module(emu_boot_frames="(result i32) i32.const 2000000000"), "boots")
     assert "at most 600 are run" in summary["per_testcase"]["one"]["skip_reason"]
