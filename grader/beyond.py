@@ -98,6 +98,29 @@ def disputed(row: Row) -> tuple[bool, bool]:
     return not other.get("picture_agrees", True), not other.get("sound_agrees", True)
 
 
+def verdict(summary: dict[str, Any], names: bool = False) -> str:
+    """How far ``summary["both"]`` could go by two references, in a few words.
+
+    ``names``: the disputed testcases by name, not by number.
+    """
+    entries = summary["both"]["per_testcase"]
+    differ = [name for name, entry in entries.items() if "missing" not in entry]
+    missing = len(entries) - len(differ)
+    parts = []
+    if differ:
+        what = ", ".join(differ) if names else _count(len(differ))
+        parts.append(f"without what the references dispute in {what}")
+    elif missing < len(summary["per_testcase"]):
+        parts.append("the references agree elsewhere" if missing else "the references agree")
+    if missing:
+        parts.append(f"no second opinion on {_count(missing)}")
+    return "; ".join(parts)
+
+
+def _count(testcases: int) -> str:
+    return "1 testcase" if testcases == 1 else f"{testcases} testcases"
+
+
 def remark(row: Row) -> str:
     """What the tables say of a testcase on which the references differ; empty when they agree."""
     other = row.also or {}

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from grader.beyond import remark
+from grader.beyond import remark, verdict
 from grader.manifest import SECTIONS
 from grader.results import Row, number
 from grader.run import Listener
@@ -127,11 +127,7 @@ def summary_table(console: Console, summary: dict[str, Any], rows: Sequence[Row]
         sound = summary["strict"]["sections"].get("audio", {}).get("score")
         console.print(f"{'strict':<11}{number(summary['strict']['overall'])}   [dim]audio {number(sound)}[/dim]")
     if "both" in summary:
-        both = summary["both"]
-        count = sum("missing" not in entry for entry in both["per_testcase"].values())
-        some = "1 testcase" if count == 1 else f"{count} testcases"
-        text = f"without what the references dispute in {some}" if count else "the references agree"
-        console.print(f"{'both':<11}{number(both['overall'])}   [dim]{text}[/dim]")
+        console.print(f"{'both':<11}{number(summary['both']['overall'])}   [dim]{verdict(summary)}[/dim]")
     if "hints" in summary:
         from grader.hints import lines
 

@@ -14,7 +14,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from grader.beyond import remark
+from grader.beyond import remark, verdict
 from grader.manifest import SECTIONS
 from grader.results import Outcome, Row, number
 
@@ -61,11 +61,9 @@ def _beside(summary: dict[str, Any]) -> str:
         out.append(f"<p>Strict, with loudness: {overall}, sound {_score(sound, 'strict sound')}</p>")
     if "both" in summary:
         both = summary["both"]
-        names = [name for name, entry in both["per_testcase"].items() if "missing" not in entry]
-        text = f"without what they dispute: {', '.join(names)}" if names else "they agree everywhere"
         out.append(
             f"<p>Beside the second reference, {escape(both['also'])}: {_score(both['overall'], 'both references')} "
-            f"({escape(text)})</p>"
+            f"({escape(verdict(summary, names=True))})</p>"
         )
     if "hints" in summary:
         from grader.hints import lines

@@ -158,6 +158,21 @@ def test_without_a_second_opinion_the_first_reference_judges(corpus, reference, 
     assert {section: entry["subsystems"] for section, entry in found["both"]["sections"].items()} == expected
 
 
+def test_agreement_is_told_only_of_what_the_second_reference_judged():
+    """None missing, all missing, some missing; and the disputed in number or by name."""
+
+    def told(names=False, **entries):
+        summary = {"per_testcase": dict.fromkeys("abc"), "both": {"per_testcase": entries}}
+        return beyond.verdict(summary, names)
+
+    gone = {"missing": "no recording"}
+    assert told() == "the references agree"
+    assert told(a=gone, b=gone, c=gone) == "no second opinion on 3 testcases"
+    assert told(a=gone) == "the references agree elsewhere; no second opinion on 1 testcase"
+    assert told(a=gone, b={}) == "without what the references dispute in 1 testcase; no second opinion on 1 testcase"
+    assert told(True, b={}, c={}) == "without what the references dispute in b, c"
+
+
 def test_a_second_reference_that_cannot_start_stops_the_run_with_one_line(corpus, reference, tmp_path, options):
     path = tmp_path / "bad.wasm"
     path.write_bytes(toy.module(emu_init="(result i32) i32.const 0"))

@@ -178,11 +178,15 @@ def test_an_impossible_audio_rate_of_a_reference(place, rate):
     explaining = [sys.executable, "-m", "grader.cli", "explain", "good.wasm", "-r", path]
     explaining += ["--corpus", "corpus", "--case", "one"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(explaining, env=environment, cwd=place, text=True, capture_output=True, timeout=120, check=False)
+    how = {"env": environment, "cwd": place, "text": True, "capture_output": True, "timeout": 120}
+    done = subprocess.run(explaining, check=False, **how)
     assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"grader: {words}")
     done = run(place, "good.wasm", "--also", str(path))
     assert done.returncode == 0, done.stderr
     summary = json.loads((place / "out" / "good" / "summary.json").read_text())
+    for text in (done.stdout, (place / "out" / "good" / "report.html").read_text()):
+        assert "no second opinion on 3 testcases" in text
+        assert "references agree" not in text
     assert [words in entry["missing"] for entry in summary["both"]["per_testcase"].values()] == [True] * 3
 
 
