@@ -18,6 +18,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
+from grader import refcache
+
 Worker = Callable[[Any, Callable[[int], None]], Any]
 
 _counters: Any = None
@@ -62,6 +64,7 @@ def _begin(counters: Any) -> None:
     global _counters
     _counters = counters
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    signal.signal(signal.SIGTERM, lambda *_: _leave())  # whose way to end a worker this is
     _one_thread()
     threading.Thread(target=_leave_with_parent, daemon=True).start()
 
@@ -71,7 +74,13 @@ def _leave_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
-        os._exit(1)
+        _leave()
+
+
+def _leave() -> None:
+    """End this worker at once, without a half-written recording. An exception would be taken for a task's result."""
+    refcache.forget_unfinished()
+    os._exit(1)
 
 
 def _work(worker: Worker, number: int, task: Any) -> Any:

@@ -2,7 +2,8 @@
 
 Files are ``.refcache`` version 1 (``abi.recorded``). One counts only when magic, version, all three hashes and
 the frame count match; anything else is recorded again. Files appear whole or not at all (temporary file, fsync,
-rename), so that two graders may work on one cache; both write the same bytes.
+rename), so that two graders may work on one cache; both write the same bytes. A process that is ended takes its
+temporary files along (``forget_unfinished``); those of one that was killed outright go after a day.
 
 Names carry a hash of the key: caches of several references and corpora live in one folder side by side. Each has a
 seal (``abi.seal``), which makes reading it cheaper. A corpus may also bring its own under
@@ -20,6 +21,7 @@ import os
 import struct
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +49,11 @@ WINDOW_LOG = 19
 does not stay in the processor's second cache, and a picture takes a third longer to unpack and compare.
 Files are a tenth to a fifth larger for it.
 """
+STALE_SECONDS = 24 * 3600
+"""Temporary files that nobody wrote to for so long are left behind: a grader at work writes far more often, and one on
+a machine that slept has its night.
+"""
+_unfinished: set[str] = set()
 
 
 def default_folder() -> Path:
@@ -167,9 +174,26 @@ def record(path: Path, case: Case, reference: Emulator, progress: Callable[[int]
 
 def record_sealed(path: Path, case: Case, reference: Emulator, progress: Callable[[int], None] | None = None) -> None:
     """``record``, and the seal beside it; a folder that refuses the seal goes without."""
+    _sweep(path.parent)
     line = record(path, case, reference, progress)
     with contextlib.suppress(OSError), _whole(seal.path_of(path)) as file:
         file.write(line)
+
+
+def forget_unfinished() -> None:
+    """Remove the temporary files of this process, which is about to end. Also for signal handlers."""
+    for temporary in list(_unfinished):
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed processes left behind in a cache folder."""
+    with contextlib.suppress(OSError):
+        for path in folder.glob(".*.refcache*.tmp"):
+            with contextlib.suppress(OSError):
+                if time.time() - path.stat().st_mtime > STALE_SECONDS:
+                    path.unlink()
 
 
 def write(
@@ -229,6 +253,7 @@ def _whole(path: Path):
     """A binary file that replaces ``path`` when the block ends well and leaves no trace when it does not."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    _unfinished.add(temporary)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -242,3 +267,5 @@ def _whole(path: Path):
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+    finally:
+        _unfinished.discard(temporary)

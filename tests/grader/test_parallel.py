@@ -98,8 +98,15 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path):
     )
     out = tmp_path / "out"
     deadline = time.time() + 60
-    while time.time() < deadline and not ((out / "one.detail.json").exists() and (out / "two.detail.json").exists()):
+    cache = tmp_path / "cache" / "refcache"
+
+    def under_way():
+        done = all((out / f"{case}.detail.json").exists() for case in ("one", "two"))
+        return done and any(cache.glob(".game-*.tmp"))
+
+    while time.time() < deadline and not under_way():
         time.sleep(0.05)
+    assert under_way()
     os.killpg(process.pid, signal.SIGINT)
     errors = process.communicate(timeout=30)[1]
     assert process.returncode == 130, errors
@@ -107,7 +114,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path):
     assert "Traceback" not in errors
     assert not (out / "summary.json").exists()
     assert _gone(process.pid)
-    assert not [p for p in out.iterdir() if p.suffix == ".tmp"]
+    assert not [p for p in (*out.iterdir(), *cache.iterdir()) if p.suffix == ".tmp"]
 
 
 def _gone(group):

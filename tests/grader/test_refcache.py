@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import os
+import time
 
 import pytest
 
@@ -87,6 +89,19 @@ def test_a_seal_that_cannot_be_written_is_done_without(corpus, toy_wasm, tmp_pat
     assert refcache.ensure(case, emulator, cache).made
     assert not refcache.ensure(case, emulator, cache).made
     assert sorted(p.name for p in cache.iterdir()) == [path.name, f"{path.name}.seal"]
+
+
+def test_what_a_killed_grader_left_goes_after_a_day(corpus, toy_wasm, tmp_path):
+    """Not what another one may be writing, and nothing of anybody else's."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    names = (".one.refcache.old.tmp", ".one.refcache.seal.old.tmp", ".one.refcache.new.tmp", ".other.old.tmp")
+    for name in names:
+        (cache / name).write_bytes(b"")
+        if ".old." in name:
+            os.utime(cache / name, (time.time() - refcache.STALE_SECONDS - 60,) * 2)
+    refcache.ensure(corpus.cases[0], resolve(str(toy_wasm)), cache)
+    assert {name for name in names if (cache / name).exists()} == {".one.refcache.new.tmp", ".other.old.tmp"}
 
 
 def test_recordings_for_others_have_no_seal(corpus, toy_wasm, tmp_path):
