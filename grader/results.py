@@ -98,7 +98,33 @@ class Outcome:
 
     def detail(self) -> bytes:
         """``<id>.detail.json``: what ``--resume`` and the report need; not part of the published format."""
-        return dump({"key": self.key, "row": vars(self.row), "page": self.page, "log": self.log})
+        told = {
+            "key": self.key,
+            "row": vars(self.row),
+            "page": self.page,
+            "log": self.log,
+            "files": sorted(self.files),
+        }
+        return dump({**told, "sha256": _sha256(told)})
+
+    @classmethod
+    def of_detail(cls, data: bytes) -> tuple[Outcome, list[str]]:
+        """The outcome that ``detail`` gave, without the files' content, and their names.
+
+        ValueError when these bytes, whatever they are, are not what ``detail`` writes.
+        """
+        try:
+            told = json.loads(data)
+            if told.pop("sha256") != _sha256(told):
+                raise ValueError("damaged")
+            return cls(Row(**told["row"]), told["key"], {}, told["page"], told["log"]), told["files"]
+        except (AttributeError, KeyError, TypeError, RecursionError) as error:
+            raise ValueError(f"not written here: {error}") from None
+
+
+def _sha256(data: dict[str, Any]) -> str:
+    """Of everything, so that no reader has to look at the type of each entry."""
+    return hashlib.sha256(dump(data)).hexdigest()
 
 
 def number(value: float | None) -> str:

@@ -7,7 +7,6 @@ Every finished testcase is on disk before the next is awaited. Files are replace
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import tempfile
 from collections.abc import Callable, Sequence
@@ -120,20 +119,13 @@ def check_opens(emulator: Emulator) -> None:
 
 
 def _finished_before(task: Task, out: Path) -> Outcome | None:
-    """The outcome of an earlier run in this folder, if it is of exactly this task."""
+    """The outcome of an earlier run in this folder, if it is of exactly this task and all its files are there."""
     path = out / f"{task.case.id}.detail.json"
     try:
-        data = json.loads(path.read_bytes())
-        row = Row(**data["row"])
-        outcome = Outcome(row, data["key"], {}, data["page"], data["log"])
-    except (OSError, ValueError, TypeError, KeyError):
-        return None
-    wanted = [f"{task.case.id}.json", f"{task.case.id}.ref.png", f"{task.case.id}.cand.png"]
-    if row.skip_reason is None and not all((out / name).is_file() for name in wanted):
-        return None
-    try:
-        return outcome if outcome.key == task.key() else None
-    except EmulatorError:
+        outcome, files = Outcome.of_detail(path.read_bytes() if path.is_file() else b"")
+        whole = all((out / name).is_file() for name in files)
+        return outcome if whole and outcome.key == task.key() else None
+    except (OSError, ValueError, EmulatorError):
         return None
 
 

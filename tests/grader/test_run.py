@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import wave
 from pathlib import Path
@@ -102,6 +103,43 @@ def test_resume(corpus, toy_wasm, tmp_path, options):
     assert again.summary == whole.summary
     other = resolve(f"{toy_wasm}:scanline")
     assert grade(corpus, other, emulator, out, Options(jobs=0, cache=options.cache, resume=True)).resumed == 0
+
+
+@pytest.mark.parametrize("damage", ["deep", "list", "empty", "hints", "log", "video_score", "frames", "loudness"])
+def test_resume_grades_again_what_is_damaged(damage, corpus, toy_wasm, tmp_path, options):
+    """Neither a traceback nor a summary made of it: the run ends in the bytes of the first one."""
+    emulator, out = resolve(str(toy_wasm)), tmp_path / "out"
+    grade(corpus, emulator, emulator, out, options)
+    before = contents(out)
+    path = out / "two.detail.json"
+    data = json.loads(path.read_text())
+    row, page = data["row"], data["page"]
+    for part, name, value in (
+        (row, "hints", []),
+        (row, "video_score", "x"),
+        (row, "loudness", float("nan")),
+        (data, "log", 5),
+        (page, "frames", "x"),
+    ):
+        if name == damage:
+            part[name] = value
+    path.write_text({"deep": "[" * 100_000, "list": "[1]", "empty": ""}.get(damage, json.dumps(data)))
+    again = grade(corpus, emulator, emulator, out, dataclasses.replace(options, resume=True))
+    assert again.resumed == 2
+    assert contents(out) == before
+
+
+@pytest.mark.parametrize("side", ["ref.wav", "cand.wav", "ref.png", "diff.mp4"])
+def test_resume_grades_again_what_has_lost_a_file(side, corpus, toy_wasm, tmp_path, options):
+    if side.endswith("mp4"):
+        pytest.importorskip("av")
+    emulator, out = resolve(str(toy_wasm)), tmp_path / "out"
+    some, filmed = corpus.only(["one", "two"]), dataclasses.replace(options, partial=True, emit_video="mp4" in side)
+    grade(some, emulator, emulator, out, filmed)
+    before = contents(out)
+    (out / f"one.{side}").unlink()
+    assert grade(some, emulator, emulator, out, dataclasses.replace(filmed, resume=True)).resumed == 1
+    assert contents(out) == before
 
 
 def test_a_rom_the_candidate_cannot_load_scores_0(corpus, tmp_path, toy_wasm, options):
