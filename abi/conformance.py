@@ -100,7 +100,7 @@ def check(
     emulator = resolve(name, trust_native=trust_native)
     if emulator.recorded:
         raise EmulatorError(f"{name} is a recording: there is nothing to check")
-    other = resolve(reference, trust_native=trust_native) if reference else None
+    other = resolve(reference, trust_native=trust_native) if reference is not None else None
     findings: list[Finding] = []
     try:
         candidate = emulator.open()

@@ -201,6 +201,8 @@ def _split_variant(name: str) -> tuple[str, str]:
 
 def resolve(name: str, *, trust_native: bool = False, limits: WasmLimits | None = None) -> Emulator:
     """The emulator of that name. EmulatorError (one line) when there is none, or when it is not trusted."""
+    if not name:
+        raise EmulatorError("an empty name is no emulator: give pynes_ref, a module, a library or recordings")
     plain, variant = _split_variant(name)
     if plain == PYNES_REF:
         return _made(name, "pynes_ref", core_sha256(), "", variant, limits)

@@ -123,7 +123,7 @@ def grade(
             partial=bool(only),
             strict=strict,
             hints=hints,
-            also=resolve(also, trust_native=trust_native) if also else None,
+            also=resolve(also, trust_native=trust_native) if also is not None else None,
         )
         with terminal.Live(f"grading {cand.title}") as live:
             try:

@@ -250,11 +250,15 @@ def write(
 
 @contextlib.contextmanager
 def _whole(path: Path):
-    """A binary file that replaces ``path`` when the block ends well and leaves no trace when it does not."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    _unfinished.add(temporary)
+    """A binary file that replaces ``path`` when the block ends well and leaves no trace when it does not.
+
+    An OSError names ``path``, not the temporary file.
+    """
+    temporary = ""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+        _unfinished.add(temporary)
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
@@ -263,9 +267,11 @@ def _whole(path: Path):
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)  # mkstemp's files are their owner's alone
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and (error.filename is None or error.filename.endswith(".tmp")):
+            raise OSError(error.errno, error.strerror or str(error), str(path)) from None
         raise
     finally:
         _unfinished.discard(temporary)

@@ -61,18 +61,21 @@ class Listener:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Replace a file whole."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=".tmp", dir=path.parent)
+    """Replace a file whole. An OSError names it, not the temporary file beside it."""
+    temporary = ""
     try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=".tmp", dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise OSError(error.errno, error.strerror, str(path)) from None
         raise
 
 
@@ -145,7 +148,10 @@ def grade(
     check_opens(tasks[0].candidate)
     if options.also is not None:
         check_opens(options.also)
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise EmulatorError(f"{out} is there and no folder: move it away, or name another OUT") from None
     outcomes: dict[int, Outcome] = {}
     if options.resume:
         for number, task in enumerate(tasks):

@@ -32,6 +32,7 @@ def test_names_that_are_none(tmp_path):
     (tmp_path / "game.nes").write_bytes(b"NES")
     for name, message in (
         ("nothing", "no such emulator"),
+        ("", "an empty name is no emulator"),
         (str(tmp_path / "nothing.wasm"), "No such file"),
         (str(tmp_path / "empty"), "no .refcache recordings"),
         (str(tmp_path / "game.nes"), "not an emulator"),

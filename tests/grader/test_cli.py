@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -161,6 +162,9 @@ def test_check(place):
         (("toy.wasm", "corpus", "-r", "toy.wasm", "--only", "ten"), "there is no testcase 'ten'"),
         (("toy.wasm", "corpus", "-r", "nothing"), "nothing: no such emulator"),
         (("toy.wasm", "corpus", "-r", "toy.wasm", "--also", "nothing"), "nothing: no such emulator"),
+        (("toy.wasm", "corpus", "-r", "toy.wasm", "--also", ""), "an empty name is no emulator"),
+        (("", "corpus", "-r", "toy.wasm"), "an empty name is no emulator"),
+        (("toy.wasm", "corpus", "toy.wasm", "-r", "toy.wasm", "-j", "0"), "toy.wasm is there and no folder: move it"),
         (("toy.wasm", "corpus", "/dev/null/out", "-r", "toy.wasm", "-j", "0"), "Not a directory"),
         (("toy.wasm", "corpus", "-r", "toy.wasm", "--executor", "moon"), "give local or dask://"),
         (("toy.wasm", "corpus", "-r", "toy.wasm", "--jobs", "-3"), "--jobs"),
@@ -169,6 +173,23 @@ def test_check(place):
 )
 def test_mistakes_are_one_line_and_exit_2(place, arguments, words):
     assert words in grader(place, *arguments, code=2).stderr
+
+
+@pytest.mark.parametrize("name", ["summary.json", "one.json", "report.html"])
+def test_a_folder_in_a_results_place_is_named(place, name):
+    (place / "taken" / name / name).mkdir(parents=True)
+    done = grader(place, "-r", "toy.wasm", "toy.wasm", "corpus", "taken", "-j", "0", code=2)
+    assert done.stderr.splitlines()[-1] == f"grader: {os.path.join('taken', name)}: Is a directory"
+    assert not list((place / "taken").glob(".*"))
+    shutil.rmtree(place / "taken")
+
+
+def test_a_folder_in_a_recordings_place_is_named(place):
+    (place / "rec2" / "one.refcache").mkdir(parents=True)
+    arguments = ("corpus", "-r", "toy.wasm", "--into", "rec2", "-j", "0", "--only", "one")
+    done = grader(place, "precompute", *arguments, code=2)
+    assert done.stderr.splitlines()[-1] == f"grader: {os.path.join('rec2', 'one.refcache')}: Is a directory"
+    assert not list((place / "rec2").glob(".*"))
 
 
 def test_the_report_has_the_scores_without_scripts(place):
