@@ -19,6 +19,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -143,6 +144,7 @@ def _read(path: Path) -> bytes:
     from abi.wasm import MAX_MODULE_BYTES
 
     try:
+        _check_regular(path)
         size = path.stat().st_size
         if size > MAX_MODULE_BYTES:
             raise EmulatorError(
@@ -153,7 +155,13 @@ def _read(path: Path) -> bytes:
         raise EmulatorError(f"{path}: {error.strerror or error}") from None
 
 
+def _check_regular(path: Path) -> None:
+    if os.path.exists(path) and not os.path.isfile(path):  # reading a pipe would wait for its other end
+        raise EmulatorError(f"{path}: not a regular file")
+
+
 def _sha256_file(path: Path) -> str:
+    _check_regular(path)
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import struct
 from collections.abc import Iterator
 from os import PathLike
@@ -67,6 +68,8 @@ class _Stream:
     def __init__(self, path: Path, seal: bool = False) -> None:
         """``seal``: take the file whole and without its checksum if it has a seal (``self.sealed``)."""
         self.path = path
+        if os.path.exists(path) and not os.path.isfile(path):  # opening a pipe would wait for its other end
+            raise self.fail("not a regular file")
         data = sealed(path) if seal else None
         self.sealed = data is not None
         try:
@@ -318,7 +321,10 @@ class Recorded:
 
 
 def find(folder: str | PathLike[str], case_id: str, rom_sha256: str, replay_sha256: str) -> Path | None:
-    """The recording of a testcase in a folder: ``<id>.refcache``, else any file whose hashes match."""
+    """The recording of a testcase in a folder: ``<id>.refcache``, else any file whose hashes match.
+
+    RecordingError when there is none, but something else in its place.
+    """
     folder = Path(folder)
     named = folder / f"{case_id}.refcache"
     if named.is_file():
@@ -330,4 +336,6 @@ def find(folder: str | PathLike[str], case_id: str, rom_sha256: str, replay_sha2
             continue
         if (header.rom_sha256, header.replay_sha256) == (rom_sha256, replay_sha256):
             return path
+    if named.exists():
+        raise RecordingError(f"{named}: not a regular file")
     return None

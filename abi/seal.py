@@ -11,6 +11,7 @@ Nobody needs a seal. Where there is none, or it is of other bytes, the recording
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 from typing import BinaryIO
 
@@ -52,6 +53,8 @@ def sealed(recording: Path) -> bytearray | None:
 
     What is checked is what is returned: nothing that happens to the file later can matter.
     """
+    if not all(os.path.isfile(path) for path in (recording, path_of(recording))):  # a pipe would never answer
+        return None
     try:
         with path_of(recording).open("rb") as file:
             seal = file.read(66)

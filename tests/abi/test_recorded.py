@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import struct
 
 import numpy as np
@@ -9,7 +11,8 @@ import pytest
 import toy_emulator as toy
 import zstandard
 
-from abi.candidate import Candidate, CandidateError, drain, load, start
+from abi.candidate import Candidate, CandidateError, EmulatorError, drain, load, start
+from abi.loader import resolve
 from abi.recorded import NO_REPLAY, Header, Recorded, Recording, RecordingError, find, read_header
 from grader import refcache
 
@@ -167,6 +170,34 @@ def test_missing_and_foreign_files(tmp_path):
         Recording(tmp_path / "nothing")
     with pytest.raises(RecordingError):
         Recording(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_pipes_are_no_recordings(path, tmp_path):
+    """Nobody writes to them: whoever opened one would wait for ever."""
+    folder = tmp_path / "pipes"
+    folder.mkdir()
+    pipe = folder / "toy.refcache"
+    os.mkfifo(pipe)
+    for act in (
+        lambda: read_header(pipe),
+        lambda: Recording(pipe),
+        lambda: find(folder, "toy", SHA, SHA),
+        lambda: resolve(str(pipe)),
+        lambda: resolve(str(folder)).open(),
+    ):
+        with pytest.raises(EmulatorError, match=r"toy\.refcache: not a regular file$"):
+            act()
+    assert find(folder, "other", SHA, SHA) is None
+    header = read_header(path)
+    shutil.copy(path, folder / "other.refcache")
+    assert find(folder, "toy", header.rom_sha256, header.replay_sha256) == folder / "other.refcache"
+    for name in ("toy.wasm", "toy.so"):
+        os.mkfifo(folder / name)
+        with pytest.raises(EmulatorError, match="not a regular file"):
+            resolve(str(folder / name), trust_native=True)
+    os.mkfifo(path.with_name(f"{path.name}.seal"))
+    assert Recording(path).header == header
 
 
 def test_find(path):
