@@ -53,7 +53,12 @@ def open_console(
 
         console = Console(cartridge, hardware_sound=hardware_sound)
     if data is not None:
-        console.load_state(data)
+        from .savestate import StateError
+
+        try:
+            console.load_state(data)
+        except StateError as error:
+            fail(f"{state}: {error}")
     return console
 
 

@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from . import savestate
+from . import savestate, statecheck
 from .core import frame as core
 from .core.power import make_console
 from .core.state import NES, STATE_BYTES
@@ -271,11 +271,18 @@ class Console:
         return data
 
     def load_state(self, source: bytes | BinaryIO) -> None:
-        """Restore a ``save_state``. Raises ``StateError`` (and changes nothing) if it is not one of this ROM."""
+        """Restore a ``save_state``. Raises ``StateError`` (and changes nothing) if it is not a sound one of this ROM."""
         data = source if isinstance(source, bytes | bytearray | memoryview) else source.read()
         raw = savestate.unpack(data, self.cartridge.sha256)
+        wrong = statecheck.fault(raw, self._nes["cart"])
+        if wrong:
+            raise savestate.StateError(f"the save state is damaged ({wrong}); use another copy")
         self._mem[:STATE_BYTES] = np.frombuffer(raw, dtype=np.uint8)
-        self._nes["apu"]["hardware"] = self._hardware_sound  # how it sounds is a matter of the listener
+        apu = self._nes["apu"]
+        if apu["hardware"] != self._hardware_sound:  # how it sounds is a matter of the listener
+            apu["hardware"] = self._hardware_sound
+            # A channel that has been silent and is not any more has to be brought up to date first.
+            apu["touched_at"] = apu["control_at"] = apu["due"] = self.cycles + 1
 
     def clone(self) -> Console:
         """An independent console in the same state."""
