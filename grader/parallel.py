@@ -157,6 +157,7 @@ def _pool_run(
 
 def _end(pool: ProcessPoolExecutor) -> None:
     processes = list((getattr(pool, "_processes", None) or {}).values())
+    manager = getattr(pool, "_executor_manager_thread", None)  # shutdown forgets it
     pool.shutdown(wait=False, cancel_futures=True)
     for process in processes:
         process.terminate()
@@ -164,6 +165,8 @@ def _end(pool: ProcessPoolExecutor) -> None:
         process.join(5)
         if process.is_alive():
             process.kill()
+    if manager is not None:
+        manager.join(5)  # while it closes its pipes, an interpreter that ends would write to them
 
 
 def choose(where: str) -> Callable[..., None]:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import corpus_maker
@@ -71,8 +72,10 @@ def _die_or_double(task, progress):
 
 
 def test_a_fault_in_a_worker_is_raised():
+    before = set(threading.enumerate())
     with pytest.raises(EmulatorError, match="as planned"):
         parallel.run(_fail, [1, 2], [1, 1], jobs=2, finished=lambda number, outcome: None)
+    assert not [thread for thread in set(threading.enumerate()) - before if "Manager" in type(thread).__name__]
 
 
 def _fail(task, progress):
