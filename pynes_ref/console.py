@@ -271,7 +271,7 @@ class Console:
         return data
 
     def load_state(self, source: bytes | BinaryIO) -> None:
-        """Restore a ``save_state``. Raises ``StateError`` (and changes nothing) if it is not a sound one of this ROM."""
+        """Restore a ``save_state``. Raises ``StateError``, changing nothing, if it is not a sound one of this ROM."""
         data = source if isinstance(source, bytes | bytearray | memoryview) else source.read()
         raw = savestate.unpack(data, self.cartridge.sha256)
         wrong = statecheck.fault(raw, self._nes["cart"])
