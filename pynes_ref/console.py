@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from operator import index
 from os import PathLike
+from threading import Lock
 from typing import BinaryIO
 
 import numpy as np
@@ -57,7 +58,8 @@ class Console:
     (those of the CPU, and the PPU's oam_addr, v, t, x and w, can be assigned to);
     ``memory`` is the CPU's address space; ``ram``, ``oam``, ``palette_ram`` and
     ``vram`` are live ``uint8`` arrays of 2048, 256, 32 and 4096 bytes. One thread
-    at a time may use a console; ``copy``, ``deepcopy`` and ``pickle`` work as ``clone`` does.
+    at a time may use a console (RuntimeError when two run it at once); ``copy``,
+    ``deepcopy`` and ``pickle`` work as ``clone`` does.
 
     The first ``run_frame`` after power-on runs nothing and returns a picture of
     zeros, which is colour $00, a grey, and no sound; the second is the first real
@@ -81,6 +83,7 @@ class Console:
     def _attach(self, mem, nes):
         self._mem = mem
         self._nes = nes
+        self._busy = Lock()
         self._frame = read_only(nes["ppu"]["frame"]).reshape(HEIGHT, WIDTH)
         self.ram: np.ndarray = nes["ram"]
         """Work RAM, ``uint8[2048]``, live and writable."""
@@ -103,6 +106,15 @@ class Console:
 
     # Running -------------------------------------------------------------
 
+    def _run(self, what, count, a, b):
+        # Two threads in one record may never come to the end of a frame.
+        if not self._busy.acquire(False):
+            raise RuntimeError("this console is running in another thread")
+        try:
+            core.advance(self._nes, self._mem, what, count, a, b)
+        finally:
+            self._busy.release()
+
     def run_frame(self, buttons: int = 0, buttons2: int = 0) -> np.ndarray:
         """Run to the end of the frame with these buttons held; returns ``frame``.
 
@@ -111,7 +123,7 @@ class Console:
         end of a frame has come under ``step_instruction``, that is the frame
         that this call ends: it runs nothing.
         """
-        core.advance(self._nes, self._mem, core.FRAMES, 1, _buttons(buttons), _buttons(buttons2))
+        self._run(core.FRAMES, 1, _buttons(buttons), _buttons(buttons2))
         return self._frame
 
     def run_frames(
@@ -133,7 +145,7 @@ class Console:
             keys, keys2 = _buttons(buttons), _buttons(buttons2)
             while True:
                 some = min(n, SLICE)
-                core.advance(self._nes, self._mem, core.FRAMES, some, keys, keys2)
+                self._run(core.FRAMES, some, keys, keys2)
                 n -= some
                 if not n:
                     break
@@ -147,12 +159,12 @@ class Console:
         The buttons are those of the last frame. 0 when the CPU is jammed.
         """
         before = int(self._nes["cpu"]["clk"])
-        core.advance(self._nes, self._mem, core.STEP, 1, 0, 0)
+        self._run(core.STEP, 1, 0, 0)
         return int(self._nes["cpu"]["clk"]) - before
 
     def reset(self) -> None:
         """Press the Reset button: RAM is kept, the CPU starts again at its reset vector."""
-        core.advance(self._nes, self._mem, core.RESET, 0, 0, 0)
+        self._run(core.RESET, 0, 0, 0)
 
     def power_cycle(self) -> None:
         """Switch off and on: the state right after construction, but battery RAM is kept."""

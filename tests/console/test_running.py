@@ -6,6 +6,7 @@ import threading
 import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -170,6 +171,28 @@ def test_consoles_in_threads_equal_consoles_in_sequence():
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(work, jobs))
     assert together == [work(job) for job in jobs]
+
+
+def test_one_console_in_two_threads_is_refused():
+    console = played()
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(console.run_frames, 1000)
+        refused = 0
+        while not other.done():
+            for call in (console.run_frame, lambda: console.run_frames(1), console.step_instruction, console.reset):
+                try:
+                    call()
+                except RuntimeError as error:
+                    refused += "running in another thread" in str(error)
+            time.sleep(0.001)
+            if refused > 20:
+                break
+        with suppress(RuntimeError):  # between two slices one of the calls above may have been first
+            other.result(timeout=120)
+    assert refused > 0
+    console.run_frame()
+    twin = console.clone()
+    twin.run_frame()
 
 
 def test_others_run_while_a_console_runs():
