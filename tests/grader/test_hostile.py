@@ -62,8 +62,9 @@ def stopped(folder: Path, data: bytes, name: str) -> str:
 
 
 def listing(folder: Path, name: str) -> list[str]:
+    """Everything outside OUT but compiled code, which is kept when it is first needed."""
     inside = folder / "out" / name
-    return sorted(str(p) for p in folder.rglob("*") if p != inside and inside not in p.parents)
+    return sorted(str(p) for p in folder.rglob("*") if {p, *p.parents}.isdisjoint({inside}) and p.suffix != ".code")
 
 
 def test_an_endless_loop_in_a_frame(place):
