@@ -118,7 +118,7 @@ def test_what_stands_beside_the_score(page, report):
     page.goto(report)
     beside = page.locator(".beside")
     assert "Strict, with loudness:" in beside.inner_text()
-    assert "without what they dispute: one, two, game" in beside.inner_text()
+    assert "without what the references dispute in one, two, game" in beside.inner_text()
     assert "replay/gameplay: 1 of 1 testcases lose points (game)" in beside.inner_text()
     assert page.locator(".case .remark", has_text="references differ: picture").count() == 3
     for width in (900, 400):
