@@ -25,13 +25,13 @@ def main():
         console.run_frames(300)
 
     def two_threads():
-        threads = [threading.Thread(target=c.run_frames, args=(2 * args.frames,)) for c in consoles]
+        threads = [threading.Thread(target=c.run_frames, args=(10 * args.frames,)) for c in consoles]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
 
-    tasks = {"one console": lambda: consoles[0].run_frames(2 * args.frames), "two in two threads": two_threads}
+    tasks = {"one console": lambda: consoles[0].run_frames(10 * args.frames), "two in two threads": two_threads}
     times = interleaved(tasks, args.rounds)
     one, two = (statistics.median(times[name]) for name in tasks)
     print(machine(), "\n")
