@@ -35,12 +35,15 @@ from .ppu_render import (
 )
 from .ppu_sprites import HALTED, rearm_sprites, sprite_fetch_dot
 from .ppu_vram import (
+    HORIZONTAL,
     LINE,
     PRE_RENDER,
     RENDERING,
     SHOW_BG,
     SHOW_SPRITES,
+    VBL,
     VBL_LINE,
+    VERTICAL,
     drive_a12,
     is_rendering,
     is_stored,
@@ -51,8 +54,6 @@ from .ppu_vram import (
 
 LAST_DOT = 340
 SHORT_LAST_DOT = 339
-VBL = 0x80
-HORIZONTAL, VERTICAL = 0x041F, 0x7BE0  # the bits of t that are copied to v
 WARM_UP = 29_658  # CPU cycles for which $2000, $2001, $2005 and $2006 cannot be written
 
 # What a dot of a rendered line fetches: 0-7 the dots of a background tile.

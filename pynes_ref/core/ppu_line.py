@@ -25,10 +25,9 @@ from .ppu_sprites import (
     rearm_sprites,
     sprite_height,
 )
-from .ppu_vram import SHOW_BG, SHOW_SPRITES, a12_edge, is_stored, next_row
+from .ppu_vram import HORIZONTAL, SHOW_BG, SHOW_SPRITES, a12_edge, is_stored, next_row
 
 LAST_LINE = 239
-HORIZONTAL = 0x041F
 FETCHED = 32  # tiles fetched on dots 1-256; the first lands in row 2 of ``scratch.rows``
 
 

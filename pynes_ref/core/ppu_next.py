@@ -9,11 +9,10 @@ import numpy as np
 
 from .jit import inner, outline
 from .ppu_sprites import OVERFLOW, SPRITE_0_HIT, sprite_height
-from .ppu_vram import LINE, PRE_RENDER, RENDERING, VBL_LINE
+from .ppu_vram import LINE, PRE_RENDER, RENDERING, VBL, VBL_LINE
 from .state import NEVER
 
 FRAME_DOTS = 262 * LINE
-VBL = 0x80
 # Dots on which A12 can rise after it has been low: first background pattern fetch
 # of a line, first sprite fetch, the next line's first tile.
 TILE_RISE, SPRITE_RISE, PREFETCH_RISE = 5, 261, 325

@@ -16,6 +16,7 @@ from .ppu_eval import oam_bus_value, sprites_catch_up
 from .ppu_vram import (
     PRE_RENDER,
     RENDERING,
+    VBL,
     drive_a12,
     is_rendering,
     palette_cell,
@@ -24,7 +25,7 @@ from .ppu_vram import (
     vram_write,
 )
 
-VBL, SPRITE_FLAGS = 0x80, 0x60
+SPRITE_FLAGS = 0x60
 FADE = 1_000_000  # CPU cycles, some 0.6 s
 BITS = np.array([0x1F, 0x20, 0xC0], np.int64)
 ALL_BITS, STATUS_BITS, PALETTE_BITS = 7, 6, 3  # sets of the three groups
@@ -60,15 +61,22 @@ def _drive_in_cycle(ppu, value, groups, cycle):
 
 
 @inner
+def _take_status(ppu, cycle):
+    """The byte a read of $2002 gets, and what such a read does in any case."""
+    value = (ppu.status & 0xE0) | (ppu.open_bus & 0x1F)
+    ppu.w = 0
+    _drive_in_cycle(ppu, value, STATUS_BITS, cycle)
+    return value
+
+
+@inner
 def _read_status(nes):
     ppu = nes.ppu
-    value = (ppu.status & 0xE0) | (ppu.open_bus & 0x1F)
+    value = _take_status(ppu, _cycle(ppu))
     ppu.status &= ~VBL
-    ppu.w = 0
     ppu.nmi_line = 0
     if ppu.scanline == 241 and ppu.dot == 0:
         ppu.vbl_suppressed = 1
-    _drive_open_bus(ppu, value, STATUS_BITS)
     # VBL is latched when the read begins; the sprite flags are seen when it ends, after
     # they have been cleared (AccuracyCoin, "$2002 flag timing").
     if ppu.scanline == PRE_RENDER and ppu.dot == 0:
@@ -138,10 +146,7 @@ def ppu_poll_status(nes, cycle):
     """A CPU read of $2002 in a cycle before ``scratch.status_quiet``, for which the PPU need not be run."""
     ppu = nes.ppu
     _fade_open_bus(ppu, cycle)
-    value = (ppu.status & 0xE0) | (ppu.open_bus & 0x1F)
-    ppu.w = 0
-    _drive_in_cycle(ppu, value, STATUS_BITS, cycle)
-    return value
+    return _take_status(ppu, cycle)
 
 
 @outline

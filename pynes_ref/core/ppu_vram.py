@@ -20,6 +20,8 @@ from .mappers.dispatch import mapper_a12, mapper_a12_low
 SHOW_BG, SHOW_SPRITES = 0x08, 0x10
 RENDERING = SHOW_BG | SHOW_SPRITES
 LINE, VBL_LINE, PRE_RENDER = 341, 241, 261
+VBL = 0x80  # of $2002
+HORIZONTAL, VERTICAL = 0x041F, 0x7BE0  # the bits of t that are copied to v
 
 
 @inline
